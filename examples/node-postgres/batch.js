@@ -23,12 +23,17 @@ const RETRYABLE = new Set(['40001', '40P01']);
 /*
  * The two ways to run a batch. Both take the row locks in ascending id order,
  * whatever order the ids come in, and both return the changed rows in id order.
+ *
+ * recover is what a client must still be able to do after an error. A server
+ * that ends a session sends the reason first, as an error like any other, and
+ * hangs up a moment later; without asking, such a client would go back into
+ * the pool and fail its next user.
  */
 const VARIANTS = {
   // For servers without the extension: two statements, so a transaction.
-  recipe: { transaction: true, run: lockThenUpdate },
-  // One statement is a transaction of its own and needs no BEGIN.
-  extension: { transaction: false, run: callOrderedIncrement },
+  recipe: { transaction: true, run: lockThenUpdate, recover: 'ROLLBACK' },
+  // One statement is a transaction of its own: no BEGIN, nothing to roll back.
+  extension: { transaction: false, run: callOrderedIncrement, recover: 'SELECT 1' },
 };
 
 /*
@@ -88,9 +93,9 @@ async function lockThenUpdate(client, ids) {
 
 /*
  * Run the batch once, on one client from BEGIN to COMMIT, and give the client
- * back. A client that lost its connection, or that could not even roll back,
- * is in an unknown state: release() is given the error, and the pool discards
- * the client instead of handing it to the next caller.
+ * back. A client that lost its connection, or that could not even roll back, is
+ * in an unknown state: release() is given the error, and the pool discards the
+ * client instead of handing it to the next caller.
  */
 async function attempt(pool, variant, ids) {
   const client = await pool.connect();
@@ -109,10 +114,8 @@ async function attempt(pool, variant, ids) {
     }
     return rows;
   } catch (error) {
-    if (variant.transaction) {
-      // The first error is the one to report; this one only marks the client.
-      await client.query('ROLLBACK').catch(noteLoss);
-    }
+    // The first error is the one to report; this one only marks the client.
+    await client.query(variant.recover).catch(noteLoss);
     throw error;
   } finally {
     client.removeListener('error', noteLoss);

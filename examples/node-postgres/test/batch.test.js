@@ -35,7 +35,7 @@ function fakePool(answer) {
         removeListener: (name, listener) => listeners.delete(listener),
         lose: (error) => listeners.forEach((listener) => listener(error)),
         async query(sql, values) {
-          events.push(sql.split(' ')[0]);
+          events.push(values ? sql.split(' ')[0] : sql);
           return answer.call(this, sql, number, values) || { rows: [] };
         },
         release(error) {
@@ -91,7 +91,7 @@ const tests = {
       const extension = fakePool(failing(code, 1));
       await incrementBatch(extension, 'extension', [1], recordingSleep(extension));
       assert.deepEqual(extension.events, [
-        'connect', 'SELECT', 'release', 'sleep', 'connect', 'SELECT', 'release']);
+        'connect', 'SELECT', 'SELECT 1', 'release', 'sleep', 'connect', 'SELECT', 'release']);
     }
   },
 
@@ -168,11 +168,23 @@ const tests = {
     assert.deepEqual(pool.released, [undefined]);
   },
 
-  async 'a client that lost its connection is discarded in the one-call form as well'() {
+  async 'the one-call form asks whether the client still works'() {
+    const pool = fakePool((sql, attempt, values) => {
+      throw sqlError(values ? '57P01' : '08006');
+    });
+    await assert.rejects(incrementBatch(pool, 'extension', [1]), { code: '57P01' });
+    assert.deepEqual(pool.events, ['connect', 'SELECT', 'SELECT 1', 'discard']);
+    assert.equal(pool.released[0].code, '08006');
+  },
+
+  async 'a client that reported the loss of its connection is discarded'() {
     const gone = sqlError('57P01');
-    const pool = fakePool(function answer() {
-      this.lose(gone);
-      throw gone;
+    const pool = fakePool(function answer(sql, attempt, values) {
+      if (values) {
+        this.lose(gone);
+        throw gone;
+      }
+      return undefined;
     });
     await assert.rejects(incrementBatch(pool, 'extension', [1]), { code: '57P01' });
     assert.deepEqual(pool.released, [gone]);
