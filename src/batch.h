@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.h
+ *		One batch: lock all in order, demand all, change, collect.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_BATCH_H
+#define OU_BATCH_H
+
+#include "utils/array.h"
+#include "utils/numeric.h"
+#include "utils/tuplestore.h"
+
+#include "sql_text.h"
+
+/* What to do about a wanted row that does not exist. */
+typedef enum MissingPolicy
+{
+	MISSING_RAISE,				/* P0002 */
+	MISSING_SKIP
+} MissingPolicy;
+
+/* What a caller asks for.  The table is locked already. */
+typedef struct Batch
+{
+	const char *verb;			/* for reports */
+	BatchShape	shape;
+	ArrayType  *keys;			/* checked by ou_keyset_check_array */
+	Numeric		amount;			/* for CHANGE_INCREMENT */
+	MissingPolicy missing;
+	Tuplestorestate *result;	/* receives a row for each row of the batch, in
+								 * key order */
+	TupleDesc	resultdesc;
+} Batch;
+
+extern void ou_batch_run(Batch *batch);
+
+#endif							/* OU_BATCH_H */

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *		Differences between server versions.
+ *
+ * The only file that looks at PG_VERSION_NUM.  What differs is an inline
+ * function here; its callers do not know.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_COMPAT_H
+#define OU_COMPAT_H
+
+#if PG_VERSION_NUM < 150000
+#error "ordered_update needs PostgreSQL 15 or newer"
+#endif
+
+#endif							/* OU_COMPAT_H */

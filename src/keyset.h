@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * keyset.h
+ *		The keys of a batch: no nulls, no duplicates, in key order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_KEYSET_H
+#define OU_KEYSET_H
+
+#include "utils/array.h"
+
+#include "target.h"
+
+typedef struct Keyset
+{
+	KeyType    *keytype;
+	int			nkeys;
+	Datum	   *values;			/* nkeys keys of keytype->ncolumns Datums each,
+								 * strictly ascending */
+} Keyset;
+
+static inline const Datum *
+ou_keyset_key(const Keyset *keys, int position)
+{
+	return keys->values + (Size) position * keys->keytype->ncolumns;
+}
+
+extern void ou_keyset_check_array(const ArrayType *array);
+extern Keyset *ou_keyset_from_array(const Target *target, ArrayType *array);
+extern Keyset *ou_keyset_pick(const Keyset *keys, const int *positions, int npositions);
+extern Keyset *ou_keyset_omit(const Keyset *keys, const int *positions, int npositions);
+extern Datum ou_keyset_to_array(const Keyset *keys, int column);
+
+#endif							/* OU_KEYSET_H */

@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_cache.c
+ *		Saved plans of batches: find, validate, rebuild, evict.
+ *
+ * After ri_triggers.c: the text is built from the catalogs, the plan is saved,
+ * and after any change to the table, a rename too, the server marks the plan
+ * invalid, upon which the text is built anew.  Unlike there, the cache is
+ * bounded, as tables, verbs and columns multiply.
+ *
+ * Plans are generic: a plan that folded an array of a million keys into
+ * itself would be larger than the batch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "lib/ilist.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "plan_cache.h"
+
+/* How many shapes of batches a session keeps plans for. */
+#define MAX_CACHED_PLANS 64
+
+typedef struct CacheEntry
+{
+	BatchShape	shape;			/* hash key; columns belong to plans */
+	BatchPlans *plans;
+} CacheEntry;
+
+static HTAB *cache = NULL;
+static dlist_head recent = DLIST_STATIC_INIT(recent);
+
+/*
+ * Hash a shape.
+ */
+static uint32
+hash_shape(const void *key, Size keysize)
+{
+	const BatchShape *shape = key;
+	uint32		words[] = {shape->relid, shape->change, shape->strength,
+	shape->wait, shape->locate, shape->result};
+
+	return hash_combine(hash_bytes((const unsigned char *) words, sizeof(words)),
+						bms_hash_value(shape->columns));
+}
+
+/*
+ * Compare two shapes: 0 if they are equal.
+ */
+static int
+match_shapes(const void *a, const void *b, Size keysize)
+{
+	const BatchShape *left = a;
+	const BatchShape *right = b;
+
+	return !(left->relid == right->relid &&
+			 left->change == right->change &&
+			 left->strength == right->strength &&
+			 left->wait == right->wait &&
+			 left->locate == right->locate &&
+			 left->result == right->result &&
+			 bms_equal(left->columns, right->columns));
+}
+
+/*
+ * Create the cache, once a session.
+ */
+static void
+create_cache(void)
+{
+	HASHCTL		ctl = {
+		.keysize = sizeof(BatchShape),
+		.entrysize = sizeof(CacheEntry),
+		.hash = hash_shape,
+		.match = match_shapes,
+	};
+
+	cache = hash_create("ordered_update plans", MAX_CACHED_PLANS, &ctl,
+						HASH_ELEM | HASH_FUNCTION | HASH_COMPARE);
+}
+
+/*
+ * Give up one reference; the last one frees the plans.
+ */
+static void
+release(void *arg)
+{
+	BatchPlans *plans = arg;
+
+	if (--plans->references > 0)
+		return;
+	for (int i = 0; i < NSTATEMENTS; i++)
+		if (plans->plans[i] != NULL)
+			SPI_freeplan(plans->plans[i]);
+	MemoryContextDelete(plans->context);
+}
+
+/*
+ * Take plans out of the cache.  A batch that runs by them keeps them alive.
+ */
+static void
+evict(BatchPlans *plans)
+{
+	hash_search(cache, &plans->shape, HASH_REMOVE, NULL);
+	dlist_delete(&plans->node);
+	release(plans);
+}
+
+/*
+ * Whether nothing has happened to the table since the plans were made.  The
+ * lock statement reads the table and its key, and so is invalidated with it.
+ */
+static bool
+are_valid(const BatchPlans *plans)
+{
+	for (int i = 0; i < NSTATEMENTS; i++)
+		if (plans->plans[i] != NULL && !SPI_plan_is_valid(plans->plans[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Prepare and save a statement of plans.
+ */
+static SPIPlanPtr
+prepare(const BatchPlans *plans, Statement statement)
+{
+	SqlText		sql = ou_sql_build(plans->target, &plans->shape, statement);
+	SPIPlanPtr	plan = SPI_prepare_cursor(sql.text, sql.nparams, sql.paramtypes,
+										  CURSOR_OPT_GENERIC_PLAN);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor returned %s for %s",
+			 SPI_result_code_string(SPI_result), sql.text);
+	SPI_keepplan(plan);
+	return plan;
+}
+
+/*
+ * Describe the table and prepare its lock statement, in a context that is a
+ * child of the current one until all has succeeded.
+ */
+static BatchPlans *
+build(const BatchShape *shape)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "ordered_update batch plans",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	BatchPlans *plans = palloc0(sizeof(BatchPlans));
+
+	plans->context = context;
+	plans->shape = *shape;
+	plans->shape.columns = bms_copy(shape->columns);
+	plans->target = ou_target_describe(shape->relid, ou_sql_change_event(shape->change));
+	if (shape->change == CHANGE_INCREMENT)
+		ou_target_check_counter(plans->target, bms_singleton_member(shape->columns));
+	MemoryContextSwitchTo(caller);
+
+	ou_plans_get(plans, STATEMENT_LOCK);
+	MemoryContextSetParent(context, CacheMemoryContext);
+	return plans;
+}
+
+/*
+ * Put plans into the cache, in place of the least recently used ones if the
+ * cache is full.
+ */
+static void
+enter(BatchPlans *plans)
+{
+	CacheEntry *entry;
+
+	if (hash_get_num_entries(cache) >= MAX_CACHED_PLANS)
+		evict(dlist_tail_element(BatchPlans, node, &recent));
+	entry = hash_search(cache, &plans->shape, HASH_ENTER, NULL);
+	entry->plans = plans;
+	dlist_push_head(&recent, &plans->node);
+	plans->references = 1;
+}
+
+/*
+ * Keep plans alive until the current memory context is reset: an error, or a
+ * nested call that evicts them, must not take them from a running batch.
+ */
+static void
+pin(BatchPlans *plans)
+{
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+
+	callback->func = release;
+	callback->arg = plans;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	plans->references++;
+}
+
+/*
+ * Find valid plans for a batch of the given shape, or make them.  The table
+ * is locked and SPI connected.  The result is good until the current memory
+ * context is reset.
+ *
+ * Raises what ou_target_describe and ou_target_check_counter raise, and what
+ * the server says of the lock statement (such as a missing privilege).
+ */
+BatchPlans *
+ou_plans_find(const BatchShape *shape)
+{
+	CacheEntry *entry;
+	BatchPlans *plans;
+
+	if (cache == NULL)
+		create_cache();
+
+	entry = hash_search(cache, shape, HASH_FIND, NULL);
+	plans = entry != NULL ? entry->plans : NULL;
+	if (plans != NULL && !are_valid(plans))
+	{
+		evict(plans);
+		plans = NULL;
+	}
+	if (plans == NULL)
+	{
+		plans = build(shape);
+		enter(plans);
+	}
+	dlist_move_head(&recent, &plans->node);
+	pin(plans);
+	return plans;
+}
+
+/*
+ * Get the saved plan of one statement, prepared when it is first needed.
+ */
+SPIPlanPtr
+ou_plans_get(BatchPlans *plans, Statement statement)
+{
+	if (plans->plans[statement] == NULL)
+		plans->plans[statement] = prepare(plans, statement);
+	return plans->plans[statement];
+}

@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * sql_text.h
+ *		The text of the statements that lock, look for and change a batch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_SQL_TEXT_H
+#define OU_SQL_TEXT_H
+
+#include "nodes/bitmapset.h"
+
+#include "target.h"
+
+/* What happens to the rows once they are locked. */
+typedef enum ChangeKind
+{
+	CHANGE_NONE,				/* they stay locked */
+	CHANGE_INCREMENT,			/* one amount is added to one column */
+	CHANGE_DELETE
+} ChangeKind;
+
+/* Row lock, in ascending strength. */
+typedef enum LockStrength
+{
+	STRENGTH_AS_NEEDED,			/* what the change needs */
+	STRENGTH_KEY_SHARE,
+	STRENGTH_SHARE,
+	STRENGTH_NO_KEY_UPDATE,
+	STRENGTH_UPDATE
+} LockStrength;
+
+/* What to do about a row that somebody else has locked. */
+typedef enum LockWait
+{
+	WAIT_UNTIL_FREE,
+	WAIT_NOT					/* raise 55P03 */
+} LockWait;
+
+/* How the change statement finds the rows that the lock statement locked. */
+typedef enum LocateBy
+{
+	LOCATE_BY_CTID,
+	LOCATE_BY_KEY
+} LocateBy;
+
+/* What is returned of each row. */
+typedef enum ResultShape
+{
+	RESULT_ROW,					/* the whole row */
+	RESULT_ID_REVISION			/* key and counter, as two integers */
+} ResultShape;
+
+/*
+ * All that decides the text of a batch's statements.  Two batches with equal
+ * shapes share their plans.
+ */
+typedef struct BatchShape
+{
+	Oid			relid;
+	ChangeKind	change;
+	LockStrength strength;
+	LockWait	wait;
+	LocateBy	locate;
+	ResultShape result;
+	Bitmapset  *columns;		/* attribute numbers of the changed columns */
+} BatchShape;
+
+/* The statements of a batch. */
+typedef enum Statement
+{
+	STATEMENT_LOCK,
+	STATEMENT_LOOK,
+	STATEMENT_CHANGE
+} Statement;
+
+#define NSTATEMENTS (STATEMENT_CHANGE + 1)
+
+/* A statement and the types of its parameters. */
+typedef struct SqlText
+{
+	char	   *text;
+	int			nparams;
+	Oid		   *paramtypes;
+} SqlText;
+
+extern CmdType ou_sql_change_event(ChangeKind change);
+extern SqlText ou_sql_build(const Target *target, const BatchShape *shape, Statement statement);
+
+#endif							/* OU_SQL_TEXT_H */

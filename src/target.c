@@ -1,0 +1,392 @@
+/*-------------------------------------------------------------------------
+ *
+ * target.c
+ *		The table whose rows a batch locks: found, locked, checked, described.
+ *
+ * ROW EXCLUSIVE is taken here before anything else is done with the table and
+ * is kept to the end of the transaction.  A weaker lock taken first and
+ * upgraded later would deadlock against LOCK TABLE ... IN SHARE MODE.
+ *
+ * A description is valid as long as the table's relcache entry is not
+ * invalidated: whoever keeps one must keep a saved plan on the table next to
+ * it, and throw both away when the plan is no longer valid.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "rewrite/prs2lock.h"
+#include "rewrite/rewriteDefine.h"
+#include "storage/lmgr.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "target.h"
+
+/*
+ * Refuse to work where nothing can be written: 25006.
+ *
+ * Comes before the table is locked, because a hot standby refuses that lock
+ * with an error that does not tell what is wrong.
+ */
+void
+ou_target_check_writable(const char *verb)
+{
+	char	   *name = psprintf("%s()", verb);
+
+	PreventCommandIfReadOnly(name);
+	PreventCommandIfParallelMode(name);
+	pfree(name);
+}
+
+/*
+ * Lock the partitions of a partitioned table as the table itself is locked:
+ * the lock statement would take ROW SHARE on them, the change would upgrade.
+ */
+static void
+lock_partitions(Oid relid)
+{
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		list_free(find_all_inheritors(relid, RowExclusiveLock, NULL));
+}
+
+/*
+ * Lock the table that name, written as in SQL, means under the search_path,
+ * and return its OID.
+ *
+ * Raises 42602 when the name is malformed, 42P01 or 3F000 when there is no
+ * such table.
+ */
+Oid
+ou_target_lock_by_name(const char *name)
+{
+	List	   *names = textToQualifiedNameList(cstring_to_text(name));
+	Oid			relid = RangeVarGetRelid(makeRangeVarFromNameList(names),
+										 RowExclusiveLock, false);
+
+	lock_partitions(relid);
+	return relid;
+}
+
+/*
+ * Lock the table whose rows have type rowtype, and return its OID.
+ *
+ * Raises 42809 when rowtype belongs to no relation, 42P01 when the table is
+ * gone.
+ */
+Oid
+ou_target_lock_by_rowtype(Oid rowtype)
+{
+	Oid			relid;
+
+	rowtype = getBaseType(rowtype);
+	relid = get_typ_typrelid(rowtype);
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("type %s is not the row type of a table",
+						format_type_be(rowtype)),
+				 errhint("Name the table by its row type, as in NULL::mytable.")));
+
+	LockRelationOid(relid, RowExclusiveLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	lock_partitions(relid);
+	return relid;
+}
+
+/*
+ * Whether rows of the table can be found by ctid: it stays with a locked row
+ * in heap, names one row in a table without partitions, and is readable for
+ * who may read every column.
+ */
+bool
+ou_target_has_ctids(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	result = form->relkind == RELKIND_RELATION &&
+		form->relam == HEAP_TABLE_AM_OID &&
+		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Check that rel is a kind of table whose rows can be locked in order: 42809.
+ */
+static void
+check_kind(Relation rel)
+{
+	char		relkind = rel->rd_rel->relkind;
+
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot lock rows of relation \"%s\" in order",
+						RelationGetRelationName(rel)),
+				 errdetail_relkind_not_supported(relkind),
+				 errhint("Name an ordinary or partitioned table."),
+				 errtable(rel)));
+	if (IsSystemRelation(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot lock rows of system catalog \"%s\" in order",
+						RelationGetRelationName(rel)),
+				 errtable(rel)));
+}
+
+/*
+ * Check that a key value names one row of rel and not one in each child: 42809.
+ */
+static void
+check_no_children(Relation rel)
+{
+	if (rel->rd_rel->relkind == RELKIND_RELATION &&
+		rel->rd_rel->relhassubclass &&
+		find_inheritance_children(RelationGetRelid(rel), NoLock) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot lock rows of table \"%s\" in order because it has inheritance children",
+						RelationGetRelationName(rel)),
+				 errdetail("A primary key does not span inheritance children, so that a key can name several rows."),
+				 errhint("Name the child table that holds the rows."),
+				 errtable(rel)));
+}
+
+/*
+ * Check that no rule turns event on rel into something else: 42809.
+ */
+static void
+check_no_rules(Relation rel, CmdType event)
+{
+	RuleLock   *rules = rel->rd_rules;
+
+	for (int i = 0; rules != NULL && i < rules->numLocks; i++)
+	{
+		if (rules->rules[i]->event == event &&
+			rules->rules[i]->enabled != RULE_DISABLED)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("cannot change rows of table \"%s\" in order because it has rules on the event",
+							RelationGetRelationName(rel)),
+					 errhint("Replace the rule by a trigger, or disable it."),
+					 errtable(rel)));
+	}
+}
+
+/*
+ * Find the index of rel's primary key and open it, without a lock of its own:
+ * the lock on the table keeps it.
+ *
+ * Raises 42P10 when there is none, or one that cannot give an order.
+ */
+static Relation
+open_key_index(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	Relation	index = NULL;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		index = index_open(lfirst_oid(lc), AccessShareLock);
+		if (index->rd_index->indisprimary)
+			break;
+		index_close(index, AccessShareLock);
+		index = NULL;
+	}
+	list_free(indexes);
+
+	if (index == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("table \"%s\" has no primary key",
+						RelationGetRelationName(rel)),
+				 errhint("Rows are locked in primary key order. Add a primary key."),
+				 errtable(rel)));
+	return index;
+}
+
+/*
+ * Check that the primary key index enforces uniqueness at once, and orders.
+ */
+static void
+check_key_index(Relation rel, Relation index)
+{
+	if (!index->rd_index->indimmediate)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("primary key of table \"%s\" is deferrable",
+						RelationGetRelationName(rel)),
+				 errdetail("Inside a transaction a deferrable key can name several rows."),
+				 errhint("Make the primary key not deferrable."),
+				 errtableconstraint(rel, RelationGetRelationName(index))));
+	if (index->rd_rel->relam != BTREE_AM_OID || !index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("primary key of table \"%s\" does not order its rows",
+						RelationGetRelationName(rel)),
+				 errhint("Rows are locked in the order of a valid btree index."),
+				 errtableconstraint(rel, RelationGetRelationName(index))));
+}
+
+/*
+ * Describe the columns of rel.
+ */
+static TargetColumn *
+describe_columns(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	TargetColumn *columns = palloc0(desc->natts * sizeof(TargetColumn));
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped)
+			continue;
+		columns[i].name = pstrdup(NameStr(att->attname));
+		columns[i].type = getBaseType(att->atttypid);
+	}
+	return columns;
+}
+
+/*
+ * Collect the attribute numbers of the columns that a foreign key could
+ * reference, which is what decides the strength of a row lock in core too
+ * (ExecUpdateLockMode).
+ */
+static Bitmapset *
+describe_referable(Relation rel)
+{
+	Bitmapset  *offset = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
+	Bitmapset  *result = NULL;
+	int			member = -1;
+
+	while ((member = bms_next_member(offset, member)) >= 0)
+		result = bms_add_member(result, member + FirstLowInvalidHeapAttributeNumber);
+	bms_free(offset);
+	return result;
+}
+
+/*
+ * Describe the table relid, which is locked, for changes of kind event
+ * (CMD_SELECT where rows are only locked).  The result and all it points to is
+ * in the current memory context.
+ *
+ * Raises 42809 and 42P10 for what cannot be locked in order, as told above.
+ */
+Target *
+ou_target_describe(Oid relid, CmdType event)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	Relation	index;
+	Target	   *target = palloc0(sizeof(Target));
+
+	check_kind(rel);
+	check_no_children(rel);
+	check_no_rules(rel, event);
+	index = open_key_index(rel);
+	check_key_index(rel, index);
+
+	target->relid = relid;
+	target->rowtype = rel->rd_rel->reltype;
+	target->relkind = rel->rd_rel->relkind;
+	target->schema = get_namespace_name(RelationGetNamespace(rel));
+	target->name = pstrdup(RelationGetRelationName(rel));
+	target->ncolumns = RelationGetDescr(rel)->natts;
+	target->columns = describe_columns(rel);
+	target->referable = describe_referable(rel);
+	target->key = ou_keytype_describe(rel, index);
+
+	index_close(index, AccessShareLock);
+	relation_close(rel, NoLock);
+	return target;
+}
+
+/*
+ * Find the column that is to be counted up, and return its attribute number.
+ * Raises 42703 when there is none of that name.
+ */
+AttrNumber
+ou_target_find_counter(Oid relid, const char *column)
+{
+	AttrNumber	attnum = get_attnum(relid, column);
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, get_rel_name(relid)),
+				 errhint("A counter is named by its bare column name, without SQL quoting.")));
+	return attnum;
+}
+
+/*
+ * Report that a column of target cannot be used as a counter.  Raises errcode.
+ */
+static void
+report_not_counter(const Target *target, AttrNumber attnum, int sqlstate,
+				   const char *detail)
+{
+	Relation	rel = relation_open(target->relid, NoLock);
+
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg("column \"%s\" of relation \"%s\" is not a counter",
+					target->columns[attnum - 1].name, target->name),
+			 errdetail_internal("%s", detail),
+			 errtablecol(rel, attnum)));
+}
+
+/*
+ * Check that amounts can be added to the column attnum of target: 42804 when
+ * it is not numeric, 0A000 when it is part of the key.
+ */
+void
+ou_target_check_counter(const Target *target, AttrNumber attnum)
+{
+	Oid			type = target->columns[attnum - 1].type;
+
+	for (int i = 0; i < target->key->ncolumns; i++)
+		if (target->key->columns[i].attnum == attnum)
+			report_not_counter(target, attnum, ERRCODE_FEATURE_NOT_SUPPORTED,
+							   _("Primary key columns cannot be changed in order."));
+
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+			break;
+		default:
+			report_not_counter(target, attnum, ERRCODE_DATATYPE_MISMATCH,
+							   psprintf(_("Its type %s is not numeric."),
+										format_type_be(type)));
+	}
+}

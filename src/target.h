@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * target.h
+ *		The table whose rows a batch locks: found, locked, checked, described.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_TARGET_H
+#define OU_TARGET_H
+
+#include "nodes/bitmapset.h"
+#include "nodes/nodes.h"
+#include "utils/relcache.h"
+
+#include "keytype.h"
+
+/* One column of the table, by attribute number - 1. */
+typedef struct TargetColumn
+{
+	char	   *name;			/* NULL if dropped */
+	Oid			type;			/* base type: never a domain */
+} TargetColumn;
+
+typedef struct Target
+{
+	Oid			relid;
+	Oid			rowtype;		/* the table's composite type */
+	char		relkind;
+	char	   *schema;
+	char	   *name;
+	int			ncolumns;
+	TargetColumn *columns;
+	Bitmapset  *referable;		/* attribute numbers that a foreign key could
+								 * reference */
+	KeyType    *key;
+} Target;
+
+extern Oid	ou_target_lock_by_name(const char *name);
+extern Oid	ou_target_lock_by_rowtype(Oid rowtype);
+extern void ou_target_check_writable(const char *verb);
+extern Target *ou_target_describe(Oid relid, CmdType event);
+extern bool ou_target_has_ctids(Oid relid);
+extern AttrNumber ou_target_find_counter(Oid relid, const char *column);
+extern void ou_target_check_counter(const Target *target, AttrNumber attnum);
+
+#endif							/* OU_TARGET_H */
