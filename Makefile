@@ -1,0 +1,43 @@
+# ordered_update: make overlapping batches of row changes take their locks in
+# one order.  `make && make install` builds with the server of PG_CONFIG;
+# `make demo` and `make test` need no server and leave the installed one alone.
+
+EXTENSION = ordered_update
+MODULE_big = ordered_update
+OBJS = \
+	src/batch.o \
+	src/keyset.o \
+	src/keytype.o \
+	src/missing.o \
+	src/ordered_update.o \
+	src/plan_cache.o \
+	src/settings.o \
+	src/sql_text.o \
+	src/target.o
+DATA = ordered_update--1.0.sql
+PGFILEDESC = "ordered_update - row changes that lock in one order"
+
+REGRESS = \
+	ordered_increment
+ISOLATION = \
+	opposite-orders
+ISOLATION_OPTS = --load-extension=ordered_update
+TAP_TESTS = 1
+EXTRA_CLEAN = output_iso tmp_check log
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(wildcard $(PGXS)),)
+include $(PGXS)
+else
+all install installcheck:
+	@echo "$(PG_CONFIG) finds no PGXS: install the server's development package, or name another PG_CONFIG=" >&2
+	@false
+endif
+
+# PGXS of a packaged server tracks no headers.
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
+
+.PHONY: demo test test-all bench check-style check-warnings format
+demo test test-all bench check-style check-warnings format:
+	scripts/$@
