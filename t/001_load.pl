@@ -56,16 +56,17 @@ sub batch_element
 
 # The first id is named twice: it must count once.  The division fails unless
 # the rows come back complete and in id order.
-my $ordered = $random_batch
+my $ordered =
+	$random_batch
   . "SELECT 1 / (cardinality(ids) = $batch_size AND ids = ARRAY(SELECT unnest(ids) ORDER BY 1))::integer\n"
   . 'FROM (SELECT ARRAY(SELECT id FROM ordered_increment(ARRAY['
   . join(', ', map { batch_element($_) } (0 .. $batch_size - 1, 0))
   . "])) AS ids OFFSET 0) AS batch;\n";
 
-my $unordered = join("\n",
+my $unordered = join(
+	"\n",
 	$random_batch . 'BEGIN;',
-	(
-		map {
+	(   map {
 			qq{UPDATE $table SET "Revision ""n""" = "Revision ""n""" + 1 WHERE "Id" = }
 			  . batch_element($_) . ';'
 		} (0 .. $batch_size - 1)),
@@ -124,12 +125,14 @@ foreach my $mode (qw(simple extended prepared))
 	is($deadlocks, 0, "$mode protocol: no deadlock");
 
 	$expected += $total * $batch_size;
-	is(sum_of_revisions(), $expected, "$mode protocol: every increment counts");
+	is(sum_of_revisions(), $expected,
+		"$mode protocol: every increment counts");
 }
 
 # The control.
 my $transactions = 25;
-my $deadlocks = run_load('unordered', "--transactions=$transactions",
+my $deadlocks = run_load(
+	'unordered', "--transactions=$transactions",
 	$unordered, qr{number of failed transactions: [1-9]});
 cmp_ok($deadlocks, '>', 0, 'the same batches without order deadlock');
 is( sum_of_revisions(),

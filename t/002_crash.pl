@@ -43,10 +43,12 @@ UNION ALL VALUES (5000, 'crash test');
 EOS
 
 my $script = "$tempdir/batch.sql";
-append_to_file($script,
-		"\\set start random(0, 96)\n\\set stride random(1, 96)\n"
+append_to_file(
+	$script,
+	"\\set start random(0, 96)\n\\set stride random(1, 96)\n"
 	  . 'SELECT count(*) FROM ordered_increment(ARRAY[1001 + :client_id'
-	  . join('', map { ", (:start + :stride * $_) % 97 + 1" } (1 .. $shared_per_batch))
+	  . join('',
+		map { ", (:start + :stride * $_) % 97 + 1" } (1 .. $shared_per_batch))
 	  . "]);\n");
 
 # Start a load whose acknowledged batches are written to the files of the
@@ -61,8 +63,9 @@ sub start_load
 	$load{run} = IPC::Run::start(
 		[
 			$node->installed_command('pgbench'), '--no-vacuum',
-			"--client=$clients", '--jobs=2', '--protocol=prepared',
-			'--time=600', '--log', "--log-prefix=$prefix",
+			"--client=$clients", '--jobs=2',
+			'--protocol=prepared', '--time=600',
+			'--log', "--log-prefix=$prefix",
 			"--file=$script", $node->connstr('postgres')
 		],
 		'<' => \undef,
@@ -111,10 +114,11 @@ sub wait_for_batches
 {
 	my ($count) = @_;
 
-	$node->poll_query_until('postgres',
+	$node->poll_query_until(
+		'postgres',
 		"SELECT sum(revision) >= $count FROM deadlock_demo_articles
-		 WHERE id BETWEEN 1001 AND 1016")
-	  or die "the load never came to $count batches";
+		 WHERE id BETWEEN 1001 AND 1016"
+	) or die "the load never came to $count batches";
 	return;
 }
 
@@ -132,7 +136,8 @@ sub is_over
 # and put things in order, then every process it had.  Returns when all are over.
 sub kill_server
 {
-	my $postmaster = (split(/\n/, slurp_file($node->data_dir . '/postmaster.pid')))[0];
+	my $postmaster =
+	  (split(/\n/, slurp_file($node->data_dir . '/postmaster.pid')))[0];
 	my @children = split(/\n/,
 		$node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity'));
 
@@ -174,9 +179,13 @@ sub crash_in_mid_run
 	my @before = committed();
 	my $shared_before = sum_of_shared();
 
-	my $open = start_psql($node, 'open transaction', 'BEGIN',
-		'SELECT ordered_increment(ARRAY[5000])', 'SELECT pg_sleep(600)');
-	$node->poll_query_until('postgres',
+	my $open = start_psql(
+		$node, 'open transaction',
+		'BEGIN',
+		'SELECT ordered_increment(ARRAY[5000])',
+		'SELECT pg_sleep(600)');
+	$node->poll_query_until(
+		'postgres',
 		"SELECT count(*) = 1 FROM pg_stat_activity
 		 WHERE application_name = 'open transaction' AND wait_event = 'PgSleep'"
 	) or die 'the open transaction did not come so far';
@@ -191,7 +200,8 @@ sub crash_in_mid_run
 	like($load->{output}, qr/aborted/, "$name: the clients saw it happen");
 	like($open->{stdout}, qr/^\(5000,1\)$/m,
 		"$name: the open transaction had made its change");
-	is( $node->safe_psql('postgres',
+	is( $node->safe_psql(
+			'postgres',
 			'SELECT revision FROM deadlock_demo_articles WHERE id = 5000'),
 		0,
 		"$name: and it is gone");
@@ -199,7 +209,7 @@ sub crash_in_mid_run
 	my @after = committed();
 	my @told = acknowledged($prefix);
 	my @found = map { $after[$_] - $before[$_] } (0 .. $clients - 1);
-	is(sum_of_shared() - $shared_before,
+	is( sum_of_shared() - $shared_before,
 		$shared_per_batch * sum(@found),
 		"$name: every batch is there as a whole");
 	cmp_ok(sum(@told), '>', 500, "$name: the load was under way");
@@ -226,7 +236,8 @@ sub differing_clients
 
 # A backend is killed: the postmaster restarts the others and recovers.
 my ($told, $found) = crash_in_mid_run(
-	'backend', '',
+	'backend',
+	'',
 	\&kill_backend,
 	sub {
 		$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
@@ -247,7 +258,8 @@ kill(
 	'STOP',
 	$node->safe_psql(
 		'postgres',
-		q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'}));
+		q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'})
+);
 ($told, $found) = crash_in_mid_run(
 	'control', '-c synchronous_commit=off',
 	\&kill_server, sub { $node->start });

@@ -18,8 +18,8 @@ use Test::More;
 
 my $call = 'SELECT * FROM ordered_increment(ARRAY[3,1,2])';
 
-my $primary = start_demo_node('primary', "lock_timeout = 60s\n",
-	allows_streaming => 1);
+my $primary =
+  start_demo_node('primary', "lock_timeout = 60s\n", allows_streaming => 1);
 $primary->backup('start');
 
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -51,11 +51,17 @@ is(revisions($standby), '1,1,1', 'the standby has the change');
 
 # Neither of these may write.
 refused_as_read_only($standby, 'standby', $call);
-refused_as_read_only($standby, 'standby, in a transaction',
+refused_as_read_only(
+	$standby,
+	'standby, in a transaction',
 	'BEGIN ISOLATION LEVEL REPEATABLE READ', $call);
-refused_as_read_only($primary, 'read-only transaction',
+refused_as_read_only(
+	$primary,
+	'read-only transaction',
 	'BEGIN READ ONLY', $call);
-refused_as_read_only($primary, 'read-only by default',
+refused_as_read_only(
+	$primary,
+	'read-only by default',
 	'SET default_transaction_read_only = on', $call);
 
 # The refusal ends with the transaction that was read-only.

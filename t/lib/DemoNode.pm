@@ -91,10 +91,11 @@ sub wait_for_lock_wait
 {
 	my ($node, $name) = @_;
 
-	$node->poll_query_until('postgres',
+	$node->poll_query_until(
+		'postgres',
 		"SELECT count(*) > 0 FROM pg_stat_activity
-		 WHERE application_name = '$name' AND wait_event_type = 'Lock'")
-	  or die "session $name never waited for a lock";
+		 WHERE application_name = '$name' AND wait_event_type = 'Lock'"
+	) or die "session $name never waited for a lock";
 	return;
 }
 
