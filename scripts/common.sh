@@ -116,8 +116,9 @@ has_node_pg() {
 }
 
 # The Debian packages of the tools that are missing, besides the server.
-# $needs is "demo" or "test": only the tests take Perl and node-postgres,
-# which comes by npm where there is one.
+# Only the tests take Perl and node-postgres, which comes by npm where there
+# is one.
+needs=demo
 missing_tools() {
 	command -v make >/dev/null || echo make
 	echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1 || echo gcc libc6-dev
@@ -364,16 +365,21 @@ start_server() {
 	}
 }
 
-# A running private server with the extension installed: all of the above,
-# for the "demo" or the "test".
-open_sandbox() {
-	needs=$1
+# A private copy of the server and of the tree, ready to build.
+open_build() {
 	prepare_machine
 	make_sandbox
-	say "$("$system_pg_config" --version), copied to a temporary folder; the installed server is not touched."
 	copy_server
 	copy_tree "$sandbox/source"
 	give_sandbox_away
+}
+
+# A running private server with the extension installed, for $needs: "demo" or
+# "test".
+open_sandbox() {
+	needs=$1
+	open_build
+	say "$("$pg_config" --version), copied to a temporary folder; the installed server is not touched."
 	fetch_node_pg
 	build
 	start_server
