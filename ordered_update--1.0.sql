@@ -18,6 +18,30 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 COMMENT ON FUNCTION ordered_increment(anyelement, anycompatiblearray, name, numeric, boolean) IS
 'add an amount to a counter of the rows with these primary keys, locked in key order';
 
+CREATE FUNCTION ordered_add(target anyelement, changes jsonb, missing_ok boolean DEFAULT false)
+RETURNS SETOF anyelement
+AS 'MODULE_PATHNAME', 'ordered_add'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION ordered_add(anyelement, jsonb, boolean) IS
+'add amounts to counters, row by row as the JSON objects say, locked in key order';
+
+CREATE FUNCTION ordered_update(target anyelement, changes jsonb, missing_ok boolean DEFAULT false)
+RETURNS SETOF anyelement
+AS 'MODULE_PATHNAME', 'ordered_update'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION ordered_update(anyelement, jsonb, boolean) IS
+'set columns to new values, row by row as the JSON objects say, locked in key order';
+
+CREATE FUNCTION ordered_upsert(target anyelement, changes jsonb)
+RETURNS SETOF anyelement
+AS 'MODULE_PATHNAME', 'ordered_upsert'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION ordered_upsert(anyelement, jsonb) IS
+'insert rows or update them by primary key, as the JSON objects say, in key order';
+
 CREATE FUNCTION ordered_delete(target anyelement, keys anycompatiblearray,
 							   missing_ok boolean DEFAULT false)
 RETURNS SETOF anyelement

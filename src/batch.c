@@ -17,30 +17,24 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
-#include "storage/itemptr.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
 #include "batch.h"
-#include "compat.h"
+#include "changes.h"
 #include "keyset.h"
 #include "missing.h"
 #include "plan_cache.h"
+#include "result.h"
 
 /* What a batch is doing, for the line of context. */
 typedef enum Phase
 {
 	PHASE_PREPARING,
+	PHASE_READING,
 	PHASE_LOCKING,
 	PHASE_LOOKING,
 	PHASE_CHANGING
@@ -51,17 +45,16 @@ typedef struct BatchRun
 {
 	Batch	   *batch;
 	MemoryContext context;		/* SPI's, gone at the end of the batch */
+	Phase		phase;
 	BatchPlans *plans;
+	Changes		changes;
 	Keyset	   *wanted;
 	Missing		missing;
-	Phase		phase;
 	int			nlocked;
 	ItemPointer ctids;			/* of the locked rows, into ctid_array */
 	ArrayType  *ctid_array;
-	int		   *fields;			/* for each column returned, its field in the
-								 * result */
-	Tuplesortstate *sort;
-	TupleTableSlot *slot;		/* of the result's row type, virtual */
+	BatchResult result;
+	Bitmapset  *counters;		/* columns that must not come out null */
 } BatchRun;
 
 /* A DestReceiver that feeds a batch. */
@@ -72,6 +65,62 @@ typedef struct BatchReceiver
 } BatchReceiver;
 
 /*
+ * Name what a batch is doing.
+ */
+static const char *
+phase_name(const BatchRun *run)
+{
+	switch (run->phase)
+	{
+		case PHASE_PREPARING:
+			return "preparing";
+		case PHASE_READING:
+			return "reading changes";
+		case PHASE_LOCKING:
+			return "locking";
+		case PHASE_LOOKING:
+			return "looking for missing rows";
+		case PHASE_CHANGING:
+			break;
+	}
+	switch (run->batch->shape.change)
+	{
+		case CHANGE_DELETE:
+			return "deleting";
+		case CHANGE_UPSERT:
+			return "inserting or updating";
+		default:
+			return "updating";
+	}
+}
+
+/*
+ * Whether the error being reported has a hint.
+ */
+static bool
+has_hint(MemoryContext context)
+{
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	ErrorData  *edata = CopyErrorData();
+
+	MemoryContextSwitchTo(caller);
+	return edata->hint != NULL;
+}
+
+/*
+ * Number of rows in the batch: as passed, until duplicates are removed.
+ */
+static int
+batch_size(const BatchRun *run)
+{
+	if (run->wanted != NULL)
+		return run->wanted->nkeys;
+	if (run->batch->changes != NULL)
+		return JB_ROOT_COUNT(run->batch->changes);
+	return ArrayGetNItems(ARR_NDIM(run->batch->keys), ARR_DIMS(run->batch->keys));
+}
+
+/*
  * Add a line of context to an error, and to a serialization failure the
  * advice that core does not give everywhere.
  */
@@ -79,46 +128,33 @@ static void
 add_context(void *arg)
 {
 	BatchRun   *run = arg;
-	const Batch *batch = run->batch;
-	const char *const phases[] = {
-		[PHASE_PREPARING] = "preparing",
-		[PHASE_LOCKING] = "locking",
-		[PHASE_LOOKING] = "looking for missing rows",
-		[PHASE_CHANGING] = batch->shape.change == CHANGE_DELETE ? "deleting" : "updating",
-	};
 
-	if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(run->context);
-		ErrorData  *edata = CopyErrorData();
-
-		MemoryContextSwitchTo(caller);
-		if (edata->hint == NULL)
-			errhint("Roll back and retry the whole transaction.");
-	}
-	if (run->wanted != NULL)
-		errcontext("%s on table \"%s.%s\", batch size %d: %s", batch->verb,
+	if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE && !has_hint(run->context))
+		errhint("Roll back and retry the whole transaction.");
+	if (run->plans != NULL)
+		errcontext("%s on table \"%s.%s\", batch size %d: %s", run->batch->verb,
 				   run->plans->target->schema, run->plans->target->name,
-				   run->wanted->nkeys, phases[run->phase]);
+				   batch_size(run), phase_name(run));
 	else
-		errcontext("%s: %s", batch->verb, phases[run->phase]);
+		errcontext("%s, batch size %d: %s", run->batch->verb, batch_size(run),
+				   phase_name(run));
 }
 
 /*
- * Receivers that need no more than the slot.
+ * What a receiver does before and after its rows: nothing.
  */
 static void
-ignore_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+start_receiving(DestReceiver *self, int operation, TupleDesc typeinfo)
 {
 }
 
 static void
-ignore_end(DestReceiver *self)
+end_receiving(DestReceiver *self)
 {
 }
 
 /*
- * Make a receiver that hands rows to receive.
+ * Make a receiver that hands each row to receive.
  */
 static DestReceiver *
 make_receiver(BatchRun *run, bool (*receive) (TupleTableSlot *slot, DestReceiver *self))
@@ -126,144 +162,21 @@ make_receiver(BatchRun *run, bool (*receive) (TupleTableSlot *slot, DestReceiver
 	BatchReceiver *receiver = palloc0(sizeof(BatchReceiver));
 
 	receiver->pub.receiveSlot = receive;
-	receiver->pub.rStartup = ignore_startup;
-	receiver->pub.rShutdown = ignore_end;
-	receiver->pub.rDestroy = ignore_end;
+	receiver->pub.rStartup = start_receiving;
+	receiver->pub.rShutdown = end_receiving;
+	receiver->pub.rDestroy = end_receiving;
 	receiver->pub.mydest = DestNone;
 	receiver->run = run;
 	return &receiver->pub;
 }
 
 /*
- * Store the columns of slot from first on in the result's slot.
+ * Run a statement with its parameters.
  */
 static void
-fill_result_slot(BatchRun *run, TupleTableSlot *slot, int first)
+execute(BatchPlans *plans, Statement statement, const Datum *values, DestReceiver *receiver)
 {
-	int			ncolumns = slot->tts_tupleDescriptor->natts - first;
-
-	slot_getallattrs(slot);
-	ExecClearTuple(run->slot);
-	memset(run->slot->tts_isnull, true, run->slot->tts_tupleDescriptor->natts);
-	for (int i = 0; i < ncolumns; i++)
-	{
-		run->slot->tts_values[run->fields[i]] = slot->tts_values[first + i];
-		run->slot->tts_isnull[run->fields[i]] = slot->tts_isnull[first + i];
-	}
-	ExecStoreVirtualTuple(run->slot);
-}
-
-/*
- * Receive a locked row: the ctid where the change needs it, the key, and the
- * row itself where it is the result.
- */
-static bool
-receive_locked(TupleTableSlot *slot, DestReceiver *self)
-{
-	BatchRun   *run = ((BatchReceiver *) self)->run;
-	const BatchShape *shape = &run->batch->shape;
-	int			keyfield = shape->locate == LOCATE_BY_CTID ? 1 : 0;
-	const Datum *key;
-
-	slot_getallattrs(slot);
-	key = slot->tts_values + keyfield;
-	if (!ou_missing_match(&run->missing, key))
-		ou_missing_report_replaced(run->plans->target, key);
-
-	if (shape->locate == LOCATE_BY_CTID)
-		run->ctids[run->nlocked] = *(ItemPointer) DatumGetPointer(slot->tts_values[0]);
-	run->nlocked++;
-	if (shape->change == CHANGE_NONE)
-	{
-		fill_result_slot(run, slot, keyfield + run->wanted->keytype->ncolumns);
-		tuplestore_puttupleslot(run->batch->result, run->slot);
-	}
-	return true;
-}
-
-/*
- * Field of the result, from 0, that holds key column i.
- */
-static int
-key_field(const BatchRun *run, int i)
-{
-	if (run->batch->shape.result == RESULT_ID_REVISION)
-		return 0;
-	return run->wanted->keytype->columns[i].attnum - 1;
-}
-
-/*
- * Raise 22004 for the counter of the row in the result's slot.
- */
-static void
-report_null_counter(const BatchRun *run, AttrNumber counter)
-{
-	const Target *target = run->plans->target;
-	StringInfoData names;
-	StringInfoData values;
-
-	initStringInfo(&names);
-	initStringInfo(&values);
-	ou_keytype_print_names(&names, target->key);
-	for (int i = 0; i < target->key->ncolumns; i++)
-	{
-		int			field = key_field(run, i);
-		Oid			output;
-		bool		isvarlena;
-
-		getTypeOutputInfo(TupleDescAttr(run->batch->resultdesc, field)->atttypid,
-						  &output, &isvarlena);
-		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "",
-						 OidOutputFunctionCall(output, run->slot->tts_values[field]));
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("counter \"%s\" of table \"%s\" is null",
-					target->columns[counter - 1].name, target->name),
-			 errdetail("The row has key %s=(%s).", names.data, values.data),
-			 errhint("Set the counter to a value, and declare the column NOT NULL."),
-			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
-			 err_generic_string(PG_DIAG_TABLE_NAME, target->name),
-			 err_generic_string(PG_DIAG_COLUMN_NAME, target->columns[counter - 1].name)));
-}
-
-/*
- * Check that the counter in the result's slot is a number: NULL + 1 must not
- * be reported as success.
- */
-static void
-check_counter(const BatchRun *run)
-{
-	AttrNumber	counter = bms_singleton_member(run->batch->shape.columns);
-	int			field = run->batch->shape.result == RESULT_ID_REVISION ? 1 : counter - 1;
-
-	if (run->slot->tts_isnull[field])
-		report_null_counter(run, counter);
-}
-
-/*
- * Receive a changed row.
- */
-static bool
-receive_changed(TupleTableSlot *slot, DestReceiver *self)
-{
-	BatchRun   *run = ((BatchReceiver *) self)->run;
-
-	fill_result_slot(run, slot, 0);
-	if (run->batch->shape.change == CHANGE_INCREMENT)
-		check_counter(run);
-	tuplesort_puttupleslot(run->sort, run->slot);
-	return true;
-}
-
-/*
- * Run a statement of the batch with its parameters: the wanted keys or ctids
- * first.
- */
-static void
-execute(BatchRun *run, Statement statement, const Datum *values, DestReceiver *receiver)
-{
-	SPIPlanPtr	plan = ou_plans_get(run->plans, statement);
+	SPIPlanPtr	plan = ou_plans_get(plans, statement);
 	int			nparams = SPI_getargcount(plan);
 	ParamListInfo params = makeParamList(nparams);
 	SPIExecuteOptions options = {.params = params, .dest = receiver};
@@ -290,6 +203,86 @@ store_key_params(Datum *values, const Keyset *keys)
 	for (int i = 0; i < keys->keytype->ncolumns; i++)
 		values[i] = ou_keyset_to_array(keys, i);
 	return keys->keytype->ncolumns;
+}
+
+/*
+ * Get ready for the rows of a JSON batch.
+ */
+static void
+start_changes(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+	ou_changes_open(&((BatchReceiver *) self)->run->changes, typeinfo);
+}
+
+/*
+ * Receive a row of a JSON batch.
+ */
+static bool
+receive_change(TupleTableSlot *slot, DestReceiver *self)
+{
+	ou_changes_add(&((BatchReceiver *) self)->run->changes, slot);
+	return true;
+}
+
+/*
+ * Read the wanted keys, and the changes that come with them.
+ */
+static void
+read_batch(BatchRun *run)
+{
+	Batch	   *batch = run->batch;
+	const Target *target = run->plans->target;
+	Datum		value = JsonbPGetDatum(batch->changes);
+	DestReceiver *receiver;
+
+	run->phase = PHASE_READING;
+	if (!ou_sql_takes_changes(batch->shape.change))
+	{
+		run->wanted = ou_keyset_from_array(target, batch->keys);
+		return;
+	}
+	ou_changes_begin(&run->changes, target, &batch->shape);
+	receiver = make_receiver(run, receive_change);
+	receiver->rStartup = start_changes;
+	execute(run->plans, STATEMENT_READ, &value, receiver);
+	run->wanted = run->changes.keys;
+}
+
+/*
+ * Receive a locked row: the ctid where the change needs it, the key, and the
+ * row itself where it is the result.
+ */
+static bool
+receive_locked(TupleTableSlot *slot, DestReceiver *self)
+{
+	BatchRun   *run = ((BatchReceiver *) self)->run;
+	const BatchShape *shape = &run->batch->shape;
+	int			keyfield = shape->locate == LOCATE_BY_CTID ? 1 : 0;
+	ItemPointer ctid = NULL;
+	const Datum *key;
+
+	slot_getallattrs(slot);
+	key = slot->tts_values + keyfield;
+	if (!ou_missing_match(&run->missing, key))
+		ou_missing_report_replaced(run->plans->target, key);
+
+	if (shape->locate == LOCATE_BY_CTID)
+		ctid = (ItemPointer) DatumGetPointer(slot->tts_values[0]);
+	if (ou_sql_takes_changes(shape->change))
+	{
+		while (run->changes.nread < run->missing.next && ou_changes_next(&run->changes))
+			;
+		ou_changes_pick(&run->changes, ctid);
+	}
+	else if (shape->locate == LOCATE_BY_CTID)
+		run->ctids[run->nlocked] = *ctid;
+	else if (shape->change == CHANGE_NONE)
+	{
+		ou_result_load(&run->result, slot, run->wanted->keytype->ncolumns);
+		ou_result_append(&run->result);
+	}
+	run->nlocked++;
+	return true;
 }
 
 /*
@@ -326,14 +319,17 @@ close_ctid_array(BatchRun *run)
 static void
 lock_rows(BatchRun *run)
 {
+	const BatchShape *shape = &run->batch->shape;
 	Datum	   *values = palloc(run->wanted->keytype->ncolumns * sizeof(Datum));
 
 	run->phase = PHASE_LOCKING;
 	ou_missing_begin(&run->missing, run->wanted);
-	if (run->batch->shape.locate == LOCATE_BY_CTID)
+	if (ou_sql_takes_changes(shape->change))
+		ou_changes_begin_picking(&run->changes, shape->locate, shape->columns);
+	else if (shape->locate == LOCATE_BY_CTID)
 		make_ctid_array(run, run->wanted->nkeys);
 	store_key_params(values, run->wanted);
-	execute(run, STATEMENT_LOCK, values, make_receiver(run, receive_locked));
+	execute(run->plans, STATEMENT_LOCK, values, make_receiver(run, receive_locked));
 	ou_missing_end(&run->missing);
 }
 
@@ -378,154 +374,155 @@ demand_all(BatchRun *run)
 }
 
 /*
- * Convert the amount to the type of the counter: 22003 when it does not fit,
- * 22023 when it is a fraction and the counter is not.
+ * Convert the amount to the type of the counter: 22003 when it does not fit.
  */
 static Datum
 cast_amount(const BatchRun *run)
 {
-	Datum		amount = NumericGetDatum(run->batch->amount);
+	const Target *target = run->plans->target;
 	AttrNumber	counter = bms_singleton_member(run->batch->shape.columns);
-	Oid			type = run->plans->target->columns[counter - 1].type;
+	Datum		amount = NumericGetDatum(run->batch->amount);
 
-	switch (type)
-	{
-		case NUMERICOID:
-			return amount;
-		case FLOAT4OID:
-			return DirectFunctionCall1(numeric_float4, amount);
-		case FLOAT8OID:
-			return DirectFunctionCall1(numeric_float8, amount);
-	}
-
-	if (!numeric_is_nan(run->batch->amount) &&
-		!DatumGetBool(DirectFunctionCall2(numeric_eq, amount,
-										  DirectFunctionCall2(numeric_trunc, amount,
-															  Int32GetDatum(0)))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("amount is not a whole number"),
-				 errdetail("The counter \"%s\" is of type %s.",
-						   run->plans->target->columns[counter - 1].name,
-						   format_type_be(type))));
-	switch (type)
+	ou_target_check_amount(target, counter, run->batch->amount);
+	switch (target->columns[counter - 1].type)
 	{
 		case INT2OID:
 			return DirectFunctionCall1(numeric_int2, amount);
 		case INT4OID:
 			return DirectFunctionCall1(numeric_int4, amount);
-		default:
+		case INT8OID:
 			return DirectFunctionCall1(numeric_int8, amount);
+		case FLOAT4OID:
+			return DirectFunctionCall1(numeric_float4, amount);
+		case FLOAT8OID:
+			return DirectFunctionCall1(numeric_float8, amount);
+		default:
+			return amount;
 	}
 }
 
 /*
- * Begin to sort result rows by key.
+ * Check that each of nexpected rows was changed exactly once: 27000.
  */
 static void
-begin_sort(BatchRun *run)
-{
-	KeyType    *key = run->wanted->keytype;
-	AttrNumber *columns = palloc(key->ncolumns * sizeof(AttrNumber));
-	Oid		   *operators = palloc(key->ncolumns * sizeof(Oid));
-	Oid		   *collations = palloc(key->ncolumns * sizeof(Oid));
-	bool	   *nulls_first = palloc0(key->ncolumns * sizeof(bool));
-
-	for (int i = 0; i < key->ncolumns; i++)
-	{
-		columns[i] = key_field(run, i) + 1;
-		operators[i] = run->batch->shape.result == RESULT_ID_REVISION ?
-			Int4LessOperator : key->columns[i].less;
-		collations[i] = key->columns[i].collation;
-	}
-	run->sort = tuplesort_begin_heap(run->batch->resultdesc, key->ncolumns, columns,
-									 operators, collations, nulls_first,
-									 work_mem, NULL, TUPLESORT_NONE);
-}
-
-/*
- * Move the sorted rows to the result.
- */
-static void
-end_sort(BatchRun *run)
-{
-	TupleTableSlot *sorted = MakeSingleTupleTableSlot(run->batch->resultdesc,
-													  &TTSOpsMinimalTuple);
-
-	tuplesort_performsort(run->sort);
-	while (tuplesort_gettupleslot(run->sort, true, false, sorted, NULL))
-	{
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_puttupleslot(run->batch->result, sorted);
-	}
-	tuplesort_end(run->sort);
-}
-
-/*
- * Check that every locked row was changed exactly once: 27000.
- */
-static void
-check_changed(const BatchRun *run, uint64 nchanged)
+check_changed(const BatchRun *run, int nexpected)
 {
 	const Target *target = run->plans->target;
 
-	if (nchanged != (uint64) run->nlocked)
+	if (SPI_processed != (uint64) nexpected)
 		ereport(ERROR,
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("%d rows of table \"%s\" were locked but " UINT64_FORMAT " were changed",
-						run->nlocked, target->name, nchanged),
+				 errmsg("%d rows of table \"%s\" were to be changed but " UINT64_FORMAT " were",
+						nexpected, target->name, (uint64) SPI_processed),
 				 errhint("Look for a BEFORE trigger that returns NULL or changes other rows of the batch, and for a row security policy."),
 				 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
 				 err_generic_string(PG_DIAG_TABLE_NAME, target->name)));
 }
 
 /*
- * Change the locked rows and collect them in key order.
+ * Receive a changed row.
+ */
+static bool
+receive_changed(TupleTableSlot *slot, DestReceiver *self)
+{
+	BatchRun   *run = ((BatchReceiver *) self)->run;
+
+	ou_result_load(&run->result, slot, 0);
+	ou_result_check_counters(&run->result, run->counters);
+	ou_result_sort(&run->result);
+	return true;
+}
+
+/*
+ * Run the change statement of plans on the picked changes.
  */
 static void
-change_rows(BatchRun *run)
+execute_changes(BatchRun *run, BatchPlans *plans)
 {
-	const BatchShape *shape = &run->batch->shape;
-	Datum	   *values = palloc((run->wanted->keytype->ncolumns + 1) * sizeof(Datum));
-	int			nvalues;
+	EphemeralNamedRelation relation = ou_changes_relation(&run->changes);
 
-	if (run->nlocked == 0)
-		return;
-	run->phase = PHASE_CHANGING;
-	if (shape->locate == LOCATE_BY_CTID)
+	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "SPI_register_relation failed");
+	execute(plans, STATEMENT_CHANGE, NULL, make_receiver(run, receive_changed));
+	check_changed(run, run->changes.npicked);
+	if (SPI_unregister_relation(OU_CHANGES_NAME) != SPI_OK_REL_UNREGISTER)
+		elog(ERROR, "SPI_unregister_relation failed");
+	ou_changes_end_picking(&run->changes);
+}
+
+/*
+ * Run the change statement on the locked rows, found by their ctids or keys.
+ */
+static void
+execute_on_locked(BatchRun *run)
+{
+	Datum	   *values = palloc((run->wanted->keytype->ncolumns + 1) * sizeof(Datum));
+	int			nvalues = 1;
+
+	if (run->batch->shape.locate == LOCATE_BY_CTID)
 	{
 		close_ctid_array(run);
 		values[0] = PointerGetDatum(run->ctid_array);
-		nvalues = 1;
 	}
 	else
 		nvalues = store_key_params(values, ou_keyset_omit(run->wanted,
 														  run->missing.positions,
 														  run->missing.npositions));
-	if (shape->change == CHANGE_INCREMENT)
+	if (run->batch->shape.change == CHANGE_INCREMENT)
 		values[nvalues] = cast_amount(run);
-
-	begin_sort(run);
-	execute(run, STATEMENT_CHANGE, values, make_receiver(run, receive_changed));
-	check_changed(run, SPI_processed);
-	end_sort(run);
+	execute(run->plans, STATEMENT_CHANGE, values, make_receiver(run, receive_changed));
+	check_changed(run, run->nlocked);
 }
 
 /*
- * Work out the field of the result that each returned column goes to, around
- * dropped columns, and make the result's slot.
+ * Insert or update the rows of the batch in key order.  Rows that name the
+ * same columns and follow each other share a statement: a column that a row
+ * does not name takes its default where the row is inserted, which no one
+ * statement can say of some rows only.
  */
 static void
-describe_result(BatchRun *run)
+upsert_rows(BatchRun *run)
 {
-	TupleDesc	desc = run->batch->resultdesc;
-	int			ncolumns = 0;
+	Changes    *changes = &run->changes;
+	BatchShape	shape = run->batch->shape;
 
-	run->fields = palloc(desc->natts * sizeof(int));
-	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped)
-			run->fields[ncolumns++] = i;
-	run->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	shape.columns = NULL;
+	shape.optional = NULL;
+	while (ou_changes_next(changes))
+	{
+		Bitmapset  *named = ou_changes_named(changes);
+
+		if (!bms_equal(named, shape.columns))
+		{
+			if (changes->npicked > 0)
+				execute_changes(run, ou_plans_find(&shape));
+			shape.columns = named;
+			ou_changes_begin_picking(changes, shape.locate, named);
+		}
+		ou_changes_pick(changes, NULL);
+	}
+	execute_changes(run, ou_plans_find(&shape));
+}
+
+/*
+ * Change the rows and collect them in key order.
+ */
+static void
+change_rows(BatchRun *run)
+{
+	ChangeKind	change = run->batch->shape.change;
+
+	run->phase = PHASE_CHANGING;
+	if (change == CHANGE_INCREMENT || change == CHANGE_ADD)
+		run->counters = ou_sql_changed_columns(run->plans->target, &run->batch->shape);
+	ou_result_begin_sort(&run->result);
+	if (change == CHANGE_UPSERT)
+		upsert_rows(run);
+	else if (ou_sql_takes_changes(change))
+		execute_changes(run, run->plans);
+	else
+		execute_on_locked(run);
+	ou_result_end_sort(&run->result);
 }
 
 /*
@@ -537,12 +534,17 @@ run_steps(BatchRun *run)
 	Batch	   *batch = run->batch;
 
 	run->plans = ou_plans_find(&batch->shape);
-	run->wanted = ou_keyset_from_array(run->plans->target, batch->keys);
-	describe_result(run);
-	lock_rows(run);
-	demand_all(run);
-	if (batch->shape.change != CHANGE_NONE)
-		change_rows(run);
+	ou_result_begin(&run->result, run->plans->target, batch->shape.result,
+					batch->result, batch->resultdesc);
+	read_batch(run);
+	if (batch->shape.change != CHANGE_UPSERT)
+	{
+		lock_rows(run);
+		demand_all(run);
+		if (batch->shape.change == CHANGE_NONE || run->nlocked == 0)
+			return;
+	}
+	change_rows(run);
 }
 
 /*
@@ -550,8 +552,9 @@ run_steps(BatchRun *run)
  * result in key order.
  *
  * Raises what the steps raise: see ou_plans_find, ou_keyset_from_array,
- * demand_all, check_counter, cast_amount, check_changed, and all that the
- * server says of the statements.  Nothing is kept after an error.
+ * ou_changes_add, demand_all, ou_result_check_counters, cast_amount,
+ * check_changed, and all that the server says of the statements.  Nothing is
+ * kept after an error.
  */
 void
 ou_batch_run(Batch *batch)

@@ -9,6 +9,7 @@
 #define OU_BATCH_H
 
 #include "utils/array.h"
+#include "utils/jsonb.h"
 #include "utils/numeric.h"
 #include "utils/tuplestore.h"
 
@@ -26,7 +27,8 @@ typedef struct Batch
 {
 	const char *verb;			/* for reports */
 	BatchShape	shape;
-	ArrayType  *keys;			/* checked by ou_keyset_check_array */
+	ArrayType  *keys;			/* checked by ou_keyset_check_array, or NULL */
+	Jsonb	   *changes;		/* read by ou_json_columns_read, or NULL */
 	Numeric		amount;			/* for CHANGE_INCREMENT */
 	MissingPolicy missing;
 	Tuplestorestate *result;	/* receives a row for each row of the batch, in

@@ -11,8 +11,21 @@
 #ifndef OU_COMPAT_H
 #define OU_COMPAT_H
 
+#include "access/tupdesc.h"
+
 #if PG_VERSION_NUM < 150000
 #error "ordered_update needs PostgreSQL 15 or newer"
 #endif
+
+/*
+ * Finish a row descriptor made by hand.
+ */
+static inline void
+ou_compat_finish_tupdesc(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(desc);
+#endif
+}
 
 #endif							/* OU_COMPAT_H */

@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -245,18 +246,51 @@ normalise(Keyset *keys)
 }
 
 /*
- * Make an empty set with room for nkeys keys.
+ * Make an empty set with room for capacity keys, in the current context.
  */
 static Keyset *
-make_keyset(KeyType *keytype, int nkeys)
+make_keyset(KeyType *keytype, int capacity)
 {
 	Keyset	   *keys = palloc(sizeof(Keyset));
 
 	keys->keytype = keytype;
-	keys->nkeys = nkeys;
+	keys->nkeys = 0;
+	keys->capacity = Max(capacity, 1);
+	keys->context = CurrentMemoryContext;
 	keys->values = MemoryContextAllocHuge(CurrentMemoryContext,
-										  (Size) Max(nkeys, 1) * keytype->ncolumns * sizeof(Datum));
+										  (Size) keys->capacity * keytype->ncolumns * sizeof(Datum));
 	return keys;
+}
+
+/*
+ * Make an empty set that keys are appended to, in the current context.
+ */
+Keyset *
+ou_keyset_make(KeyType *keytype)
+{
+	return make_keyset(keytype, 64);
+}
+
+/*
+ * Append a copy of a key that comes after all others.
+ */
+void
+ou_keyset_append(Keyset *keys, const Datum *key)
+{
+	MemoryContext caller = MemoryContextSwitchTo(keys->context);
+	KeyType    *keytype = keys->keytype;
+	Datum	   *copy;
+
+	if (keys->nkeys == keys->capacity)
+	{
+		keys->capacity *= 2;
+		keys->values = repalloc_huge(keys->values,
+									 (Size) keys->capacity * keytype->ncolumns * sizeof(Datum));
+	}
+	copy = unconstify(Datum *, ou_keyset_key(keys, keys->nkeys++));
+	for (int i = 0; i < keytype->ncolumns; i++)
+		copy[i] = datumCopy(key[i], keytype->columns[i].typbyval, keytype->columns[i].typlen);
+	MemoryContextSwitchTo(caller);
 }
 
 /*
@@ -349,7 +383,7 @@ read_records(const Target *target, const Datum *records, int nrecords)
 	{
 		CHECK_FOR_INTERRUPTS();
 		read_record(target, records[i], casts,
-					unconstify(Datum *, ou_keyset_key(keys, i)));
+					unconstify(Datum *, ou_keyset_key(keys, keys->nkeys++)));
 	}
 	return keys;
 }
@@ -390,6 +424,8 @@ ou_keyset_from_array(const Target *target, ArrayType *array)
 		keys = palloc(sizeof(Keyset));
 		keys->keytype = target->key;
 		keys->nkeys = nvalues;
+		keys->capacity = nvalues;
+		keys->context = CurrentMemoryContext;
 		keys->values = values;
 		cast_scalars(keys, element);
 	}
@@ -407,7 +443,7 @@ ou_keyset_pick(const Keyset *keys, const int *positions, int npositions)
 	Size		keysize = keys->keytype->ncolumns * sizeof(Datum);
 
 	for (int i = 0; i < npositions; i++)
-		memcpy(unconstify(Datum *, ou_keyset_key(result, i)),
+		memcpy(unconstify(Datum *, ou_keyset_key(result, result->nkeys++)),
 			   ou_keyset_key(keys, positions[i]), keysize);
 	return result;
 }
@@ -427,7 +463,7 @@ ou_keyset_omit(const Keyset *keys, const int *positions, int npositions)
 		if (omitted < npositions && positions[omitted] == i)
 			omitted++;
 		else
-			memcpy(unconstify(Datum *, ou_keyset_key(result, i - omitted)),
+			memcpy(unconstify(Datum *, ou_keyset_key(result, result->nkeys++)),
 				   ou_keyset_key(keys, i), keysize);
 	}
 	return result;

@@ -18,6 +18,8 @@ typedef struct Keyset
 	int			nkeys;
 	Datum	   *values;			/* nkeys keys of keytype->ncolumns Datums each,
 								 * strictly ascending */
+	int			capacity;		/* keys that fit into values */
+	MemoryContext context;		/* of values */
 } Keyset;
 
 static inline const Datum *
@@ -27,6 +29,8 @@ ou_keyset_key(const Keyset *keys, int position)
 }
 
 extern void ou_keyset_check_array(const ArrayType *array);
+extern Keyset *ou_keyset_make(KeyType *keytype);
+extern void ou_keyset_append(Keyset *keys, const Datum *key);
 extern Keyset *ou_keyset_from_array(const Target *target, ArrayType *array);
 extern Keyset *ou_keyset_pick(const Keyset *keys, const int *positions, int npositions);
 extern Keyset *ou_keyset_omit(const Keyset *keys, const int *positions, int npositions);

@@ -14,8 +14,10 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "batch.h"
+#include "json_changes.h"
 #include "keyset.h"
 #include "settings.h"
 
@@ -25,6 +27,9 @@ void		_PG_init(void);
 
 PG_FUNCTION_INFO_V1(ordered_increment_ids);
 PG_FUNCTION_INFO_V1(ordered_increment);
+PG_FUNCTION_INFO_V1(ordered_add);
+PG_FUNCTION_INFO_V1(ordered_update);
+PG_FUNCTION_INFO_V1(ordered_upsert);
 PG_FUNCTION_INFO_V1(ordered_delete);
 PG_FUNCTION_INFO_V1(ordered_lock);
 
@@ -126,7 +131,8 @@ run_batch(FunctionCallInfo fcinfo, Batch *batch)
 	InitMaterializedSRF(fcinfo, 0);
 	batch->result = rsinfo->setResult;
 	batch->resultdesc = rsinfo->setDesc;
-	if (batch->shape.change != CHANGE_NONE && ou_target_has_ctids(batch->shape.relid))
+	if (batch->shape.change != CHANGE_NONE && batch->shape.change != CHANGE_UPSERT &&
+		ou_target_has_ctids(batch->shape.relid))
 		batch->shape.locate = LOCATE_BY_CTID;
 	else
 		batch->shape.locate = LOCATE_BY_KEY;
@@ -196,6 +202,81 @@ ordered_increment(PG_FUNCTION_ARGS)
 	batch.shape.columns =
 		bms_make_singleton(ou_target_find_counter(batch.shape.relid,
 												  NameStr(*PG_GETARG_NAME(2))));
+	return run_batch(fcinfo, &batch);
+}
+
+/*
+ * Read the changes argument, and which columns it names.
+ */
+static void
+read_changes(FunctionCallInfo fcinfo, Batch *batch, JsonColumns *columns)
+{
+	batch->changes = PG_GETARG_JSONB_P(1);
+	ou_json_columns_read(columns, batch->changes, batch->shape.relid);
+	batch->shape.columns = columns->all;
+	batch->shape.optional = bms_difference(columns->all, columns->common);
+}
+
+/*
+ * ordered_add(target anyelement, changes jsonb, missing_ok boolean)
+ *		RETURNS SETOF anyelement
+ */
+Datum
+ordered_add(PG_FUNCTION_ARGS)
+{
+	Batch		batch = {.verb = "ordered_add"};
+	JsonColumns columns;
+
+	check_not_null(fcinfo, 1, "changes");
+	batch.missing = read_missing(fcinfo, 2);
+	ou_target_check_writable(batch.verb);
+
+	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.change = CHANGE_ADD;
+	read_changes(fcinfo, &batch, &columns);
+	if (!bms_is_empty(columns.null))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("value of \"%s\" must not be null",
+						get_attname(batch.shape.relid, bms_next_member(columns.null, -1), false))));
+	return run_batch(fcinfo, &batch);
+}
+
+/*
+ * ordered_update(target anyelement, changes jsonb, missing_ok boolean)
+ *		RETURNS SETOF anyelement
+ */
+Datum
+ordered_update(PG_FUNCTION_ARGS)
+{
+	Batch		batch = {.verb = "ordered_update"};
+	JsonColumns columns;
+
+	check_not_null(fcinfo, 1, "changes");
+	batch.missing = read_missing(fcinfo, 2);
+	ou_target_check_writable(batch.verb);
+
+	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.change = CHANGE_SET;
+	read_changes(fcinfo, &batch, &columns);
+	return run_batch(fcinfo, &batch);
+}
+
+/*
+ * ordered_upsert(target anyelement, changes jsonb) RETURNS SETOF anyelement
+ */
+Datum
+ordered_upsert(PG_FUNCTION_ARGS)
+{
+	Batch		batch = {.verb = "ordered_upsert"};
+	JsonColumns columns;
+
+	check_not_null(fcinfo, 1, "changes");
+	ou_target_check_writable(batch.verb);
+
+	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.change = CHANGE_UPSERT;
+	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
 }
 

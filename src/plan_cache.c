@@ -27,7 +27,7 @@
 
 typedef struct CacheEntry
 {
-	BatchShape	shape;			/* hash key; columns belong to plans */
+	BatchShape	shape;			/* hash key; its sets belong to plans */
 	BatchPlans *plans;
 } CacheEntry;
 
@@ -42,10 +42,10 @@ hash_shape(const void *key, Size keysize)
 {
 	const BatchShape *shape = key;
 	uint32		words[] = {shape->relid, shape->change, shape->strength,
-	shape->wait, shape->locate, shape->result};
+	shape->wait, shape->locate, shape->result,
+	bms_hash_value(shape->columns), bms_hash_value(shape->optional)};
 
-	return hash_combine(hash_bytes((const unsigned char *) words, sizeof(words)),
-						bms_hash_value(shape->columns));
+	return hash_bytes((const unsigned char *) words, sizeof(words));
 }
 
 /*
@@ -63,7 +63,8 @@ match_shapes(const void *a, const void *b, Size keysize)
 			 left->wait == right->wait &&
 			 left->locate == right->locate &&
 			 left->result == right->result &&
-			 bms_equal(left->columns, right->columns));
+			 bms_equal(left->columns, right->columns) &&
+			 bms_equal(left->optional, right->optional));
 }
 
 /*
@@ -141,6 +142,32 @@ prepare(const BatchPlans *plans, Statement statement)
 }
 
 /*
+ * Check that the columns that a batch names suit what it does with them:
+ * 22023, 42804, 0A000.
+ */
+static void
+check_columns(const Target *target, const BatchShape *shape)
+{
+	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
+	int			attnum = -1;
+
+	if (ou_sql_takes_changes(shape->change))
+		ou_target_check_named(target, bms_difference(shape->columns, shape->optional));
+	if (shape->change == CHANGE_INCREMENT)
+		ou_target_check_counter(target, bms_singleton_member(shape->columns));
+	if (shape->change == CHANGE_ADD)
+		while ((attnum = bms_next_member(changed, attnum)) >= 0)
+			ou_target_check_counter(target, attnum);
+	if ((shape->change == CHANGE_ADD || shape->change == CHANGE_SET) &&
+		bms_is_empty(changed))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("changes name no column to change"),
+				 errdetail("They name nothing but the primary key of table \"%s\".",
+						   target->name)));
+}
+
+/*
  * Describe the table and prepare its lock statement, in a context that is a
  * child of the current one until all has succeeded.
  */
@@ -156,10 +183,10 @@ build(const BatchShape *shape)
 	plans->context = context;
 	plans->shape = *shape;
 	plans->shape.columns = bms_copy(shape->columns);
+	plans->shape.optional = bms_copy(shape->optional);
 	plans->target = ou_target_describe(shape->relid, ou_sql_change_event(shape->change));
-	if (shape->change == CHANGE_INCREMENT)
-		ou_target_check_counter(plans->target, bms_singleton_member(shape->columns));
 	MemoryContextSwitchTo(caller);
+	check_columns(plans->target, shape);
 
 	ou_plans_get(plans, STATEMENT_LOCK);
 	MemoryContextSetParent(context, CacheMemoryContext);
@@ -203,7 +230,7 @@ pin(BatchPlans *plans)
  * is locked and SPI connected.  The result is good until the current memory
  * context is reset.
  *
- * Raises what ou_target_describe and ou_target_check_counter raise, and what
+ * Raises what ou_target_describe and check_columns raise, and what
  * the server says of the lock statement (such as a missing privilege).
  */
 BatchPlans *

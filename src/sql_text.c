@@ -35,6 +35,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -63,11 +64,34 @@ ou_sql_change_event(ChangeKind change)
 		case CHANGE_NONE:
 			return CMD_SELECT;
 		case CHANGE_INCREMENT:
+		case CHANGE_ADD:
+		case CHANGE_SET:
 			return CMD_UPDATE;
+		case CHANGE_UPSERT:
+			return CMD_INSERT;
 		case CHANGE_DELETE:
 			return CMD_DELETE;
 	}
 	elog(ERROR, "unrecognized change %d", (int) change);
+}
+
+/*
+ * Whether each row has a change of its own, passed as JSON.
+ */
+bool
+ou_sql_takes_changes(ChangeKind change)
+{
+	return change == CHANGE_ADD || change == CHANGE_SET || change == CHANGE_UPSERT;
+}
+
+/*
+ * Attribute numbers of the columns that a batch changes: all it names but the
+ * key.
+ */
+Bitmapset *
+ou_sql_changed_columns(const Target *target, const BatchShape *shape)
+{
+	return bms_difference(shape->columns, target->key_columns);
 }
 
 /*
@@ -125,15 +149,45 @@ append_operator(StringInfo out, Oid operator)
 }
 
 /*
- * Append the key columns of alias, separated by commas.
+ * Append key column i (from 0) of the relation alias: its own name in the table
+ * t and in the objects r, a number in the changes n, and bare for alias "".
  */
 static void
-append_key_columns(StringInfo out, const Target *target)
+append_key_name(StringInfo out, const Target *target, const char *alias, int i)
+{
+	if (*alias == 'n')
+		appendStringInfo(out, "n.k%d", i + 1);
+	else
+		appendStringInfo(out, "%s%s%s", alias, *alias ? "." : "",
+						 quote_identifier(target->key->columns[i].name));
+}
+
+/*
+ * Append the key columns of the relation alias, separated by commas.
+ */
+static void
+append_key_list(StringInfo out, const Target *target, const char *alias)
 {
 	for (int i = 0; i < target->key->ncolumns; i++)
 	{
 		appendStringInfoString(out, i > 0 ? ", " : "");
-		append_column(out, target, target->key->columns[i].attnum);
+		append_key_name(out, target, alias, i);
+	}
+}
+
+/*
+ * Append the order of the primary key of the relation alias.
+ */
+static void
+append_key_order(StringInfo out, const Target *target, const char *alias)
+{
+	appendStringInfoString(out, " ORDER BY ");
+	for (int i = 0; i < target->key->ncolumns; i++)
+	{
+		appendStringInfoString(out, i > 0 ? ", " : "");
+		append_key_name(out, target, alias, i);
+		appendStringInfoString(out, " USING");
+		append_operator(out, target->key->columns[i].less);
 	}
 }
 
@@ -184,7 +238,7 @@ append_key_condition(StringInfo out, SqlText *sql, const Target *target)
 	for (int i = 0; i < key->ncolumns; i++)
 	{
 		appendStringInfoString(out, i > 0 ? " AND " : "");
-		append_column(out, target, key->columns[i].attnum);
+		append_key_name(out, target, "t", i);
 		append_operator(out, key->columns[i].equal);
 		if (key->ncolumns > 1)
 			appendStringInfo(out, "w.k%d", i + 1);
@@ -208,14 +262,7 @@ append_wanted_rows(StringInfo out, SqlText *sql, const Target *target)
 	}
 	append_key_condition(out, sql, target);
 
-	appendStringInfoString(out, " ORDER BY ");
-	for (int i = 0; i < target->key->ncolumns; i++)
-	{
-		appendStringInfoString(out, i > 0 ? ", " : "");
-		append_column(out, target, target->key->columns[i].attnum);
-		appendStringInfoString(out, " USING");
-		append_operator(out, target->key->columns[i].less);
-	}
+	append_key_order(out, target, "t");
 }
 
 /*
@@ -229,7 +276,7 @@ resolve_strength(const Target *target, const BatchShape *shape)
 	if (shape->strength != STRENGTH_AS_NEEDED)
 		return shape->strength;
 	if (shape->change == CHANGE_DELETE ||
-		bms_overlap(shape->columns, target->referable))
+		bms_overlap(ou_sql_changed_columns(target, shape), target->referable))
 		return STRENGTH_UPDATE;
 	return STRENGTH_NO_KEY_UPDATE;
 }
@@ -245,7 +292,7 @@ build_lock(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 	appendStringInfoString(out, "SELECT ");
 	if (shape->locate == LOCATE_BY_CTID)
 		appendStringInfoString(out, "t.ctid, ");
-	append_key_columns(out, target);
+	append_key_list(out, target, "t");
 	if (shape->change == CHANGE_NONE)
 	{
 		appendStringInfoString(out, ", ");
@@ -264,7 +311,7 @@ static void
 build_look(StringInfo out, SqlText *sql, const Target *target)
 {
 	appendStringInfoString(out, "SELECT ");
-	append_key_columns(out, target);
+	append_key_list(out, target, "t");
 	append_wanted_rows(out, sql, target);
 }
 
@@ -280,7 +327,7 @@ append_returning(StringInfo out, const Target *target, const BatchShape *shape)
 		append_all_columns(out, target);
 		return;
 	}
-	append_key_columns(out, target);
+	append_key_name(out, target, "t", 0);
 	appendStringInfoString(out, "::pg_catalog.int4, ");
 	append_column(out, target, bms_singleton_member(shape->columns));
 	appendStringInfoString(out, "::pg_catalog.int4");
@@ -331,6 +378,248 @@ build_increment(StringInfo out, SqlText *sql, const Target *target, const BatchS
 }
 
 /*
+ * Append a type by its qualified name, with its modifier.
+ */
+static void
+append_type(StringInfo out, Oid type, int32 typmod, Oid collation)
+{
+	HeapTuple	tuple;
+	Form_pg_collation form;
+
+	appendStringInfoString(out, format_type_extended(type, typmod,
+													 FORMAT_TYPE_TYPEMOD_GIVEN |
+													 FORMAT_TYPE_FORCE_QUALIFY));
+	if (!OidIsValid(collation))
+		return;
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	form = (Form_pg_collation) GETSTRUCT(tuple);
+	appendStringInfo(out, " COLLATE %s",
+					 quote_qualified_identifier(get_namespace_name(form->collnamespace),
+												NameStr(form->collname)));
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * Append the columns that the objects of a batch name, with the types to read
+ * them as: "id" integer, "c" numeric.  Keys lose their modifiers, by which
+ * a value could be rounded to another row's; amounts are numeric whatever the
+ * counter, so that their sum is exact.
+ */
+static void
+append_read_columns(StringInfo out, const Target *target, const BatchShape *shape)
+{
+	const char *separator = "";
+	int			attnum = -1;
+
+	while ((attnum = bms_next_member(shape->columns, attnum)) >= 0)
+	{
+		const TargetColumn *column = &target->columns[attnum - 1];
+
+		appendStringInfo(out, "%s%s ", separator, quote_identifier(column->name));
+		if (bms_is_member(attnum, target->key_columns))
+			append_type(out, column->type, -1, column->collation);
+		else if (shape->change == CHANGE_ADD)
+			appendStringInfoString(out, "pg_catalog.numeric");
+		else
+			append_type(out, column->type, column->typmod, column->collation);
+		separator = ", ";
+	}
+}
+
+/*
+ * Append what the reading statement returns: the key as k1, k2, ..., the value
+ * for column number n as vn, and for one that not every object names whether
+ * this one does, as fn.
+ */
+static void
+append_read_list(StringInfo out, const Target *target, const BatchShape *shape)
+{
+	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
+	int			attnum = -1;
+
+	for (int i = 0; i < target->key->ncolumns; i++)
+	{
+		appendStringInfoString(out, i > 0 ? ", " : "");
+		append_key_name(out, target, "r", i);
+		appendStringInfo(out, " AS k%d", i + 1);
+	}
+	while ((attnum = bms_next_member(changed, attnum)) >= 0)
+	{
+		const char *name = quote_identifier(target->columns[attnum - 1].name);
+
+		if (shape->change == CHANGE_ADD)
+			appendStringInfo(out, ", COALESCE(pg_catalog.sum(r.%s), 0) AS v%d", name, attnum);
+		else
+			appendStringInfo(out, ", r.%s AS v%d", name, attnum);
+	}
+	attnum = -1;
+	while (shape->change != CHANGE_ADD &&
+		   (attnum = bms_next_member(shape->optional, attnum)) >= 0)
+		appendStringInfo(out, ", j.o OPERATOR(pg_catalog.?) %s AS f%d",
+						 quote_literal_cstr(target->columns[attnum - 1].name), attnum);
+}
+
+/*
+ * Build the statement that reads a JSON batch, its only parameter, into typed
+ * rows in key order.  Amounts for one row are summed.
+ *
+ *	SELECT r.k AS k1, r.c AS v3 FROM pg_catalog.jsonb_to_recordset($1)
+ *		AS r(k pg_catalog.int4, c pg_catalog.text COLLATE ...)
+ *		ORDER BY k1 ...
+ */
+static void
+build_read(StringInfo out, SqlText *sql, const Target *target, const BatchShape *shape)
+{
+	int			param = add_param(sql, JSONBOID);
+
+	appendStringInfoString(out, "SELECT ");
+	append_read_list(out, target, shape);
+	if (bms_is_empty(shape->optional) || shape->change == CHANGE_ADD)
+		appendStringInfo(out, " FROM pg_catalog.jsonb_to_recordset($%d) AS r(", param);
+	else
+		appendStringInfo(out, " FROM pg_catalog.jsonb_array_elements($%d) AS j(o), LATERAL pg_catalog.jsonb_to_record(j.o) AS r(",
+						 param);
+	append_read_columns(out, target, shape);
+	appendStringInfoChar(out, ')');
+	if (shape->change == CHANGE_ADD)
+	{
+		appendStringInfoString(out, " GROUP BY ");
+		append_key_list(out, target, "r");
+	}
+	append_key_order(out, target, "r");
+}
+
+/*
+ * Append the relation of changes and the condition that gives each locked row
+ * its change.
+ */
+static void
+append_changes(StringInfo out, const Target *target, const BatchShape *shape)
+{
+	appendStringInfoString(out, " FROM " OU_CHANGES_NAME " AS n WHERE ");
+	if (shape->locate == LOCATE_BY_CTID)
+	{
+		appendStringInfoString(out, "t.ctid OPERATOR(pg_catalog.=) n." OU_CHANGES_CTID);
+		return;
+	}
+	for (int i = 0; i < target->key->ncolumns; i++)
+	{
+		appendStringInfoString(out, i > 0 ? " AND " : "");
+		append_key_name(out, target, "t", i);
+		append_operator(out, target->key->columns[i].equal);
+		append_key_name(out, target, "n", i);
+	}
+}
+
+/*
+ * Append the new value of one column of the locked rows.
+ */
+static void
+append_new_value(StringInfo out, const Target *target, const BatchShape *shape,
+				 AttrNumber attnum)
+{
+	const char *name = quote_identifier(target->columns[attnum - 1].name);
+
+	if (shape->change == CHANGE_ADD)
+		appendStringInfo(out, "t.%s OPERATOR(pg_catalog.+) n.v%d", name, attnum);
+	else if (bms_is_member(attnum, shape->optional))
+		appendStringInfo(out, "CASE WHEN n.f%d THEN n.v%d ELSE t.%s END",
+						 attnum, attnum, name);
+	else
+		appendStringInfo(out, "n.v%d", attnum);
+}
+
+/*
+ * Build the statement that gives each locked row its change.
+ *
+ *	UPDATE ONLY s.t AS t SET a = n.v2, b = CASE WHEN n.f3 THEN n.v3 ELSE t.b END
+ *		FROM ordered_update_changes AS n
+ *		WHERE t.ctid OPERATOR(pg_catalog.=) n.tid
+ *		RETURNING t.k, t.a, t.b
+ */
+static void
+build_update(StringInfo out, const Target *target, const BatchShape *shape)
+{
+	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
+	const char *separator = " SET ";
+	int			attnum = -1;
+
+	appendStringInfoString(out, "UPDATE ");
+	append_table(out, target);
+	while ((attnum = bms_next_member(changed, attnum)) >= 0)
+	{
+		appendStringInfo(out, "%s%s = ", separator,
+						 quote_identifier(target->columns[attnum - 1].name));
+		append_new_value(out, target, shape, attnum);
+		separator = ", ";
+	}
+	append_changes(out, target, shape);
+	append_returning(out, target, shape);
+}
+
+/*
+ * Append what an upsert sets in a row that exists: the columns that the change
+ * names, or, where it names none but the key, the key to itself, as a row that
+ * is not updated would not be returned.
+ */
+static void
+append_conflict_action(StringInfo out, const Target *target, const BatchShape *shape)
+{
+	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
+	const char *separator = "";
+	int			attnum = -1;
+
+	if (bms_is_empty(changed))
+		changed = bms_make_singleton(target->key->columns[0].attnum);
+	while ((attnum = bms_next_member(changed, attnum)) >= 0)
+	{
+		const char *name = quote_identifier(target->columns[attnum - 1].name);
+
+		appendStringInfo(out, "%s%s = %s.%s", separator, name,
+						 bms_is_member(attnum, target->key_columns) ? "t" : "excluded", name);
+		separator = ", ";
+	}
+}
+
+/*
+ * Build the statement that inserts or updates rows that name all their
+ * columns.
+ *
+ *	INSERT INTO s.t AS t (k, a) SELECT n.k1, n.v2
+ *		FROM ordered_update_changes AS n ORDER BY n.k1 ...
+ *		ON CONFLICT (k) DO UPDATE SET a = excluded.a
+ *		RETURNING t.k, t.a, t.b
+ */
+static void
+build_upsert(StringInfo out, const Target *target, const BatchShape *shape)
+{
+	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
+	int			attnum = -1;
+
+	appendStringInfo(out, "INSERT INTO %s AS t (",
+					 quote_qualified_identifier(target->schema, target->name));
+	append_key_list(out, target, "");
+	while ((attnum = bms_next_member(changed, attnum)) >= 0)
+		appendStringInfo(out, ", %s", quote_identifier(target->columns[attnum - 1].name));
+
+	appendStringInfoString(out, ") SELECT ");
+	append_key_list(out, target, "n");
+	attnum = -1;
+	while ((attnum = bms_next_member(changed, attnum)) >= 0)
+		appendStringInfo(out, ", n.v%d", attnum);
+	appendStringInfoString(out, " FROM " OU_CHANGES_NAME " AS n");
+	append_key_order(out, target, "n");
+
+	appendStringInfoString(out, " ON CONFLICT (");
+	append_key_list(out, target, "");
+	appendStringInfoString(out, ") DO UPDATE SET ");
+	append_conflict_action(out, target, shape);
+	append_returning(out, target, shape);
+}
+
+/*
  * Build the statement that deletes the locked rows.
  */
 static void
@@ -343,10 +632,36 @@ build_delete(StringInfo out, SqlText *sql, const Target *target, const BatchShap
 }
 
 /*
+ * Build the statement that changes the locked rows.
+ */
+static void
+build_change(StringInfo out, SqlText *sql, const Target *target, const BatchShape *shape)
+{
+	switch (shape->change)
+	{
+		case CHANGE_INCREMENT:
+			build_increment(out, sql, target, shape);
+			break;
+		case CHANGE_ADD:
+		case CHANGE_SET:
+			build_update(out, target, shape);
+			break;
+		case CHANGE_UPSERT:
+			build_upsert(out, target, shape);
+			break;
+		case CHANGE_DELETE:
+			build_delete(out, sql, target, shape);
+			break;
+		case CHANGE_NONE:
+			elog(ERROR, "no statement to change nothing");
+	}
+}
+
+/*
  * Build a statement of a batch of the given shape.  Its parameters are the
- * wanted or locked keys, an array for each key column, or the ctids of the
- * locked rows, and then what the change needs.  All is in the current memory
- * context.
+ * JSON batch to be read, or the wanted or locked keys, an array for each key
+ * column, or the ctids of the locked rows, and then an amount.  All is in the
+ * current memory context.
  */
 SqlText
 ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
@@ -355,16 +670,21 @@ ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 	StringInfoData out;
 
 	initStringInfo(&out);
-	if (statement == STATEMENT_LOCK)
-		build_lock(&out, &sql, target, shape);
-	else if (statement == STATEMENT_LOOK)
-		build_look(&out, &sql, target);
-	else if (shape->change == CHANGE_INCREMENT)
-		build_increment(&out, &sql, target, shape);
-	else if (shape->change == CHANGE_DELETE)
-		build_delete(&out, &sql, target, shape);
-	else
-		elog(ERROR, "no change statement for change %d", (int) shape->change);
+	switch (statement)
+	{
+		case STATEMENT_READ:
+			build_read(&out, &sql, target, shape);
+			break;
+		case STATEMENT_LOCK:
+			build_lock(&out, &sql, target, shape);
+			break;
+		case STATEMENT_LOOK:
+			build_look(&out, &sql, target);
+			break;
+		case STATEMENT_CHANGE:
+			build_change(&out, &sql, target, shape);
+			break;
+	}
 	sql.text = out.data;
 	return sql;
 }

@@ -17,6 +17,9 @@ typedef enum ChangeKind
 {
 	CHANGE_NONE,				/* they stay locked */
 	CHANGE_INCREMENT,			/* one amount is added to one column */
+	CHANGE_ADD,					/* each has amounts of its own */
+	CHANGE_SET,					/* each has new values of its own */
+	CHANGE_UPSERT,				/* the same, and absent rows are inserted */
 	CHANGE_DELETE
 } ChangeKind;
 
@@ -63,12 +66,24 @@ typedef struct BatchShape
 	LockWait	wait;
 	LocateBy	locate;
 	ResultShape result;
-	Bitmapset  *columns;		/* attribute numbers of the changed columns */
+	Bitmapset  *columns;		/* attribute numbers of the columns that the
+								 * batch names, key columns too if it does */
+	Bitmapset  *optional;		/* those that not every change names */
 } BatchShape;
+
+/* Name of the relation that holds the changes while a statement runs. */
+#define OU_CHANGES_NAME "ordered_update_changes"
+
+/* How many rows plans expect in it: they are made once for all batches. */
+#define OU_CHANGES_ESTIMATE 100
+
+/* Column of that relation with the ctid of the row to change. */
+#define OU_CHANGES_CTID "tid"
 
 /* The statements of a batch. */
 typedef enum Statement
 {
+	STATEMENT_READ,
 	STATEMENT_LOCK,
 	STATEMENT_LOOK,
 	STATEMENT_CHANGE
@@ -85,6 +100,8 @@ typedef struct SqlText
 } SqlText;
 
 extern CmdType ou_sql_change_event(ChangeKind change);
+extern bool ou_sql_takes_changes(ChangeKind change);
+extern Bitmapset *ou_sql_changed_columns(const Target *target, const BatchShape *shape);
 extern SqlText ou_sql_build(const Target *target, const BatchShape *shape, Statement statement);
 
 #endif							/* OU_SQL_TEXT_H */

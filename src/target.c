@@ -30,6 +30,7 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -176,7 +177,8 @@ check_no_children(Relation rel)
 }
 
 /*
- * Check that no rule turns event on rel into something else: 42809.
+ * Check that no rule turns event on rel into something else: 42809.  An INSERT
+ * is always one that may turn into an UPDATE.
  */
 static void
 check_no_rules(Relation rel, CmdType event)
@@ -185,7 +187,9 @@ check_no_rules(Relation rel, CmdType event)
 
 	for (int i = 0; rules != NULL && i < rules->numLocks; i++)
 	{
-		if (rules->rules[i]->event == event &&
+		CmdType		ruled = rules->rules[i]->event;
+
+		if ((ruled == event || (event == CMD_INSERT && ruled == CMD_UPDATE)) &&
 			rules->rules[i]->enabled != RULE_DISABLED)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -268,7 +272,9 @@ describe_columns(Relation rel)
 		if (att->attisdropped)
 			continue;
 		columns[i].name = pstrdup(NameStr(att->attname));
-		columns[i].type = getBaseType(att->atttypid);
+		columns[i].typmod = att->atttypmod;
+		columns[i].type = getBaseTypeAndTypmod(att->atttypid, &columns[i].typmod);
+		columns[i].collation = att->attcollation;
 	}
 	return columns;
 }
@@ -320,6 +326,9 @@ ou_target_describe(Oid relid, CmdType event)
 	target->columns = describe_columns(rel);
 	target->referable = describe_referable(rel);
 	target->key = ou_keytype_describe(rel, index);
+	for (int i = 0; i < target->key->ncolumns; i++)
+		target->key_columns = bms_add_member(target->key_columns,
+											 target->key->columns[i].attnum);
 
 	index_close(index, AccessShareLock);
 	relation_close(rel, NoLock);
@@ -370,10 +379,9 @@ ou_target_check_counter(const Target *target, AttrNumber attnum)
 {
 	Oid			type = target->columns[attnum - 1].type;
 
-	for (int i = 0; i < target->key->ncolumns; i++)
-		if (target->key->columns[i].attnum == attnum)
-			report_not_counter(target, attnum, ERRCODE_FEATURE_NOT_SUPPORTED,
-							   _("Primary key columns cannot be changed in order."));
+	if (bms_is_member(attnum, target->key_columns))
+		report_not_counter(target, attnum, ERRCODE_FEATURE_NOT_SUPPORTED,
+						   _("It is part of the primary key, by which rows are locked in order."));
 
 	switch (type)
 	{
@@ -389,4 +397,44 @@ ou_target_check_counter(const Target *target, AttrNumber attnum)
 							   psprintf(_("Its type %s is not numeric."),
 										format_type_be(type)));
 	}
+}
+
+/*
+ * Check that amount can be added to the counter attnum: 22023 when it is a
+ * fraction and the counter is of a whole-numbered type, which would round.
+ */
+void
+ou_target_check_amount(const Target *target, AttrNumber attnum, Numeric amount)
+{
+	const TargetColumn *column = &target->columns[attnum - 1];
+	Datum		value = NumericGetDatum(amount);
+
+	if (column->type != INT2OID && column->type != INT4OID && column->type != INT8OID)
+		return;
+	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, value,
+										  DirectFunctionCall2(numeric_trunc, value,
+															  Int32GetDatum(0)))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("amount %s is not a whole number",
+						DatumGetCString(DirectFunctionCall1(numeric_out, value))),
+				 errdetail("The counter \"%s\" is of type %s.",
+						   column->name, format_type_be(column->type))));
+}
+
+/*
+ * Check that every change names the whole key: 22023.  common are the columns
+ * that all changes name.
+ */
+void
+ou_target_check_named(const Target *target, const Bitmapset *common)
+{
+	for (int i = 0; i < target->key->ncolumns; i++)
+		if (!bms_is_member(target->key->columns[i].attnum, common))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("every change must name key column \"%s\"",
+							target->key->columns[i].name),
+					 errdetail("The primary key says which row of table \"%s\" a change is for.",
+							   target->name)));
 }

@@ -10,6 +10,7 @@
 
 #include "nodes/bitmapset.h"
 #include "nodes/nodes.h"
+#include "utils/numeric.h"
 #include "utils/relcache.h"
 
 #include "keytype.h"
@@ -19,6 +20,8 @@ typedef struct TargetColumn
 {
 	char	   *name;			/* NULL if dropped */
 	Oid			type;			/* base type: never a domain */
+	int32		typmod;			/* for type */
+	Oid			collation;
 } TargetColumn;
 
 typedef struct Target
@@ -33,6 +36,7 @@ typedef struct Target
 	Bitmapset  *referable;		/* attribute numbers that a foreign key could
 								 * reference */
 	KeyType    *key;
+	Bitmapset  *key_columns;	/* attribute numbers of the key */
 } Target;
 
 extern Oid	ou_target_lock_by_name(const char *name);
@@ -42,5 +46,7 @@ extern Target *ou_target_describe(Oid relid, CmdType event);
 extern bool ou_target_has_ctids(Oid relid);
 extern AttrNumber ou_target_find_counter(Oid relid, const char *column);
 extern void ou_target_check_counter(const Target *target, AttrNumber attnum);
+extern void ou_target_check_amount(const Target *target, AttrNumber attnum, Numeric amount);
+extern void ou_target_check_named(const Target *target, const Bitmapset *common);
 
 #endif							/* OU_TARGET_H */

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * json_changes.h
+ *		A JSON batch: which columns its objects name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_JSON_CHANGES_H
+#define OU_JSON_CHANGES_H
+
+#include "nodes/bitmapset.h"
+#include "utils/jsonb.h"
+
+/* Columns that the objects name, by attribute number. */
+typedef struct JsonColumns
+{
+	Bitmapset  *all;			/* named by any object */
+	Bitmapset  *common;			/* named by every object */
+	Bitmapset  *null;			/* null in any object */
+} JsonColumns;
+
+extern void ou_json_columns_read(JsonColumns *columns, Jsonb *changes, Oid relid);
+
+#endif							/* OU_JSON_CHANGES_H */

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * result.h
+ *		The rows that a verb returns, in key order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_RESULT_H
+#define OU_RESULT_H
+
+#include "executor/tuptable.h"
+#include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
+
+#include "sql_text.h"
+
+typedef struct BatchResult
+{
+	const Target *target;
+	ResultShape shape;
+	Tuplestorestate *store;		/* the caller's: receives the rows */
+	TupleDesc	desc;			/* of store */
+	int		   *fields;			/* for each column a statement returns, its
+								 * field in desc, from 0 */
+	TupleTableSlot *slot;		/* the row at hand */
+	Tuplesortstate *sort;
+} BatchResult;
+
+extern void ou_result_begin(BatchResult *result, const Target *target, ResultShape shape,
+							Tuplestorestate *store, TupleDesc desc);
+extern void ou_result_load(BatchResult *result, TupleTableSlot *from, int first);
+extern void ou_result_check_counters(BatchResult *result, const Bitmapset *counters);
+extern void ou_result_append(BatchResult *result);
+extern void ou_result_begin_sort(BatchResult *result);
+extern void ou_result_sort(BatchResult *result);
+extern void ou_result_end_sort(BatchResult *result);
+
+#endif							/* OU_RESULT_H */
