@@ -6,11 +6,14 @@ EXTENSION = ordered_update
 MODULE_big = ordered_update
 OBJS = \
 	src/batch.o \
+	src/changes.o \
+	src/json_changes.o \
 	src/keyset.o \
 	src/keytype.o \
 	src/missing.o \
 	src/ordered_update.o \
 	src/plan_cache.o \
+	src/result.o \
 	src/settings.o \
 	src/sql_text.o \
 	src/target.o
