@@ -23,7 +23,40 @@ PGFILEDESC = "ordered_update - row changes that lock in one order"
 REGRESS = \
 	ordered_increment
 ISOLATION = \
-	opposite-orders
+	bitmap-scan-control \
+	composite-keys \
+	composite-keys-recheck \
+	delete-control \
+	delete-while-waiting \
+	hash-join-control \
+	insert-on-conflict-control \
+	key-column-changed \
+	key-column-changed-control \
+	lock-nowait \
+	lock-strength \
+	nested-trigger \
+	nested-trigger-control \
+	opposite-orders \
+	opposite-orders-control \
+	other-order \
+	other-order-control \
+	overlapping-sets \
+	parent-counter \
+	parent-counter-control \
+	partition-move \
+	partition-orders \
+	reinsert-while-waiting \
+	rekey-while-waiting \
+	repeatable-read \
+	savepoint-release \
+	select-for-update-control \
+	serializable \
+	share-lock \
+	share-lock-control \
+	share-lock-partition \
+	update-while-waiting \
+	verb-pairs \
+	wait-cut-short
 ISOLATION_OPTS = --load-extension=ordered_update
 TAP_TESTS = 1
 EXTRA_CLEAN = output_iso tmp_check log
