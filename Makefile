@@ -30,6 +30,7 @@ ISOLATION = \
 	delete-while-waiting \
 	hash-join-control \
 	insert-on-conflict-control \
+	json-while-waiting \
 	key-column-changed \
 	key-column-changed-control \
 	lock-nowait \
@@ -43,6 +44,7 @@ ISOLATION = \
 	overlapping-sets \
 	parent-counter \
 	parent-counter-control \
+	parent-upsert \
 	partition-move \
 	partition-orders \
 	reinsert-while-waiting \
@@ -55,7 +57,10 @@ ISOLATION = \
 	share-lock-control \
 	share-lock-partition \
 	update-while-waiting \
+	upsert-new-rows \
+	upsert-new-rows-control \
 	verb-pairs \
+	verb-pairs-json \
 	wait-cut-short
 ISOLATION_OPTS = --load-extension=ordered_update
 TAP_TESTS = 1
