@@ -21,7 +21,27 @@ DATA = ordered_update--1.0.sql
 PGFILEDESC = "ordered_update - row changes that lock in one order"
 
 REGRESS = \
-	ordered_increment
+	setup \
+	short_form \
+	short_form_errors \
+	short_form_settings \
+	increment \
+	delete \
+	lock \
+	key_forms \
+	key_types \
+	key_types_citext \
+	tables \
+	partitions \
+	refusals \
+	privileges \
+	row_security \
+	triggers \
+	plans \
+	nesting \
+	lock_modes \
+	read_only \
+	search_path
 ISOLATION = \
 	bitmap-scan-control \
 	composite-keys \

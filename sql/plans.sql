@@ -1,0 +1,184 @@
+-- The plans that a session keeps follow every change of the table: each call
+-- below is right although one before it was planned for another table.
+\pset format unaligned
+\pset footer off
+CREATE SCHEMA "First Home";
+CREATE SCHEMA "Second's Home";
+CREATE TABLE "First Home"."Moves" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 0, "Extra" text DEFAULT 'x');
+INSERT INTO "First Home"."Moves" SELECT generate_series(1, 4);
+SET ordered_update.default_table = '"First Home"."Moves"';
+SET ordered_update.default_counter = 'N';
+SELECT * FROM ordered_increment('{3,1}');
+SELECT * FROM ordered_increment(NULL::"First Home"."Moves", '{3,1}'::integer[], 'N', 10);
+
+-- A renamed table is found by its row type, and no longer by its old name. (error)
+ALTER TABLE "First Home"."Moves" RENAME TO "Moved";
+SELECT error_of('SELECT * FROM ordered_increment(''{3,1}'')');
+SELECT * FROM ordered_increment(NULL::"First Home"."Moved", '{3,1}'::integer[], 'N', 10);
+SET ordered_update.default_table = '"First Home"."Moved"';
+SELECT * FROM ordered_increment('{3,1}');
+
+-- A new table under the old name is another table.
+CREATE TABLE "First Home"."Moves" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 500);
+INSERT INTO "First Home"."Moves" VALUES (1), (3);
+SET ordered_update.default_table = '"First Home"."Moves"';
+SELECT * FROM ordered_increment('{3,1}');
+DROP TABLE "First Home"."Moves";
+SET ordered_update.default_table = '"First Home"."Moved"';
+SELECT * FROM ordered_increment('{3,1}');
+
+-- Two tables swap their names.
+CREATE TABLE "First Home"."Twin" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 900, "Extra" text);
+INSERT INTO "First Home"."Twin" VALUES (1), (3);
+PREPARE "Swap" AS SELECT * FROM ordered_increment('{3,1}');
+EXECUTE "Swap";
+BEGIN;
+ALTER TABLE "First Home"."Moved" RENAME TO "Spare";
+ALTER TABLE "First Home"."Twin" RENAME TO "Moved";
+EXECUTE "Swap";
+ROLLBACK;
+EXECUTE "Swap";
+DROP TABLE "First Home"."Twin";
+
+-- A renamed schema, and a table moved to another one.
+ALTER SCHEMA "First Home" RENAME TO "New Home";
+SET ordered_update.default_table = '"New Home"."Moved"';
+EXECUTE "Swap";
+ALTER TABLE "New Home"."Moved" SET SCHEMA "Second's Home";
+SELECT error_of('SELECT * FROM ordered_increment(''{3,1}'')');  -- (error)
+SET ordered_update.default_table = '"Second''s Home"."Moved"';
+EXECUTE "Swap";
+SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3,1}'::integer[]);
+
+-- A new schema and table under the old names do not get the old plans.
+CREATE SCHEMA "First Home";
+CREATE TABLE "First Home"."Moved" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 0);
+INSERT INTO "First Home"."Moved" VALUES (1), (3);
+EXECUTE "Swap";
+SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3,1}'::integer[]);
+TABLE "First Home"."Moved" ORDER BY id;
+DROP SCHEMA "First Home" CASCADE;
+
+-- A renamed key column, and a renamed counter. (error, then not)
+ALTER TABLE "Second's Home"."Moved" RENAME id TO "The ""Key""";
+EXECUTE "Swap";
+ALTER TABLE "Second's Home"."Moved" RENAME "N" TO "M";
+SELECT error_of('EXECUTE "Swap"');
+SET ordered_update.default_counter = 'M';
+EXECUTE "Swap";
+
+-- Counter and another column swap their names.
+ALTER TABLE "Second's Home"."Moved" ADD "Other" integer NOT NULL DEFAULT -100;
+SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3,1}'::integer[]);
+ALTER TABLE "Second's Home"."Moved" RENAME "M" TO "Tmp";
+ALTER TABLE "Second's Home"."Moved" RENAME "Other" TO "M";
+ALTER TABLE "Second's Home"."Moved" RENAME "Tmp" TO "Other";
+EXECUTE "Swap";
+TABLE "Second's Home"."Moved" ORDER BY 1;
+
+-- A dropped column, and one added.
+ALTER TABLE "Second's Home"."Moved" DROP "Extra";
+EXECUTE "Swap";
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Moved", '{3,1}'::integer[], 'Other');
+ALTER TABLE "Second's Home"."Moved" ADD "Late" date DEFAULT '2000-01-01';
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Moved", '{3,1}'::integer[], 'Other');
+ALTER TABLE "Second's Home"."Moved" DROP "M";
+SELECT error_of('EXECUTE "Swap"');  -- (error)
+SET ordered_update.default_counter = 'Other';
+
+-- Another type for the counter, one too large for the result, and back.
+EXECUTE "Swap";
+ALTER TABLE "Second's Home"."Moved" ALTER "Other" TYPE bigint;
+EXECUTE "Swap";
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Moved", '{1}'::integer[], 'Other', 5000000000);
+SELECT error_of('EXECUTE "Swap"');  -- (error)
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Moved", '{1}'::integer[], 'Other', -5000000000);
+ALTER TABLE "Second's Home"."Moved" ALTER "Other" TYPE text;
+SELECT error_of('EXECUTE "Swap"');  -- (error)
+ALTER TABLE "Second's Home"."Moved" ALTER "Other" TYPE smallint USING "Other"::smallint;
+EXECUTE "Swap";
+
+-- Another type for the key: the order follows it.
+ALTER TABLE "Second's Home"."Moved" ALTER "The ""Key""" TYPE text COLLATE "C";
+UPDATE "Second's Home"."Moved" SET "The ""Key""" = '10' WHERE "The ""Key""" = '4';
+SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3,10,2,10}'::text[]);
+EXECUTE "Swap";
+ALTER TABLE "Second's Home"."Moved" ALTER "The ""Key""" TYPE numeric USING "The ""Key"""::numeric;
+SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3,10,2,10}'::integer[]);
+ALTER TABLE "Second's Home"."Moved" ALTER "The ""Key""" TYPE bigint;
+SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3,10,2,10}'::integer[]);
+EXECUTE "Swap";
+
+-- Another collation for the key.
+CREATE TABLE "Second's Home"."Words" (w text COLLATE "C" PRIMARY KEY, "N" integer NOT NULL DEFAULT 0);
+INSERT INTO "Second's Home"."Words" VALUES ('a'), ('B'), ('c');
+SELECT w FROM ordered_lock(NULL::"Second's Home"."Words", '{c,B,a}'::text[]);
+ALTER TABLE "Second's Home"."Words" ALTER w TYPE text COLLATE "und-x-icu";
+SELECT w FROM ordered_lock(NULL::"Second's Home"."Words", '{c,B,a}'::text[]);
+
+-- The primary key is dropped (error), made on another column, and made deferrable (error).
+ALTER TABLE "Second's Home"."Moved" DROP CONSTRAINT "Moves_pkey";
+SELECT error_of('EXECUTE "Swap"');
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{3}'::integer[]) $$);
+ALTER TABLE "Second's Home"."Moved" ADD "Alt" integer NOT NULL GENERATED BY DEFAULT AS IDENTITY;
+UPDATE "Second's Home"."Moved" SET "Alt" = 100 - "The ""Key""";
+ALTER TABLE "Second's Home"."Moved" ADD CONSTRAINT "Alt Key" PRIMARY KEY ("Alt");
+SELECT "The ""Key""", "Alt" FROM ordered_lock(NULL::"Second's Home"."Moved", '{99,97,98}'::integer[]);
+ALTER TABLE "Second's Home"."Moved" DROP CONSTRAINT "Alt Key",
+    ADD CONSTRAINT "Alt Key" PRIMARY KEY ("Alt") DEFERRABLE;
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Second's Home"."Moved", '{99}'::integer[]) $$);
+ALTER TABLE "Second's Home"."Moved" DROP CONSTRAINT "Alt Key",
+    ADD CONSTRAINT "Alt Key" PRIMARY KEY ("The ""Key""", "Alt");
+SELECT "The ""Key""", "Alt" FROM ordered_lock(NULL::"Second's Home"."Moved", ARRAY[(3,97),(1,99)]);
+
+-- A rule, a child, and each of them gone again.
+SELECT count(*) FROM ordered_delete(NULL::"Second's Home"."Words", '{c}'::text[]);
+CREATE RULE "Keep" AS ON DELETE TO "Second's Home"."Words" DO INSTEAD NOTHING;
+SELECT error_of($$ SELECT * FROM ordered_delete(NULL::"Second's Home"."Words", '{B}'::text[]) $$);  -- (error)
+DROP RULE "Keep" ON "Second's Home"."Words";
+CREATE TABLE "Second's Home"."Child" () INHERITS ("Second's Home"."Words");
+SELECT error_of($$ SELECT * FROM ordered_delete(NULL::"Second's Home"."Words", '{B}'::text[]) $$);  -- (error)
+DROP TABLE "Second's Home"."Child";
+SELECT count(*) FROM ordered_delete(NULL::"Second's Home"."Words", '{B}'::text[]);
+
+-- A truncated table, and one rewritten.
+VACUUM FULL "Second's Home"."Words";
+SELECT w FROM ordered_lock(NULL::"Second's Home"."Words", '{a}'::text[]);
+TRUNCATE "Second's Home"."Words";
+SELECT error_of($$ SELECT * FROM ordered_delete(NULL::"Second's Home"."Words", '{a}'::text[]) $$);  -- (error)
+
+-- A partition attached after the plan was made, one with another column order.
+CREATE TABLE "Second's Home"."Grows" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 0) PARTITION BY RANGE (id);
+CREATE TABLE "Second's Home"."Grows 1" PARTITION OF "Second's Home"."Grows" FOR VALUES FROM (0) TO (10);
+INSERT INTO "Second's Home"."Grows" VALUES (1);
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Grows", '{1}'::integer[], 'N');
+CREATE TABLE "Second's Home"."Grows 2" ("N" integer NOT NULL DEFAULT 0, id integer PRIMARY KEY);
+INSERT INTO "Second's Home"."Grows 2" VALUES (70, 11);
+ALTER TABLE "Second's Home"."Grows" ATTACH PARTITION "Second's Home"."Grows 2" FOR VALUES FROM (10) TO (20);
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Grows", '{11,1}'::integer[], 'N');
+ALTER TABLE "Second's Home"."Grows" DETACH PARTITION "Second's Home"."Grows 1";
+SELECT * FROM ordered_increment(NULL::"Second's Home"."Grows", '{11,1}'::integer[], 'N', missing_ok => true);
+
+-- More tables than the cache has room for: each is still found, and again.
+DO $$
+DECLARE
+    "Sum" bigint := 0;
+BEGIN
+    FOR i IN 1 .. 100 LOOP
+        EXECUTE format('CREATE TABLE "Second''s Home"."Many %s" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 0)', i);
+        EXECUTE format('INSERT INTO "Second''s Home"."Many %s" VALUES (1), (2)', i);
+    END LOOP;
+    FOR round IN 1 .. 2 LOOP
+        FOR i IN 1 .. 100 LOOP
+            EXECUTE format('SELECT $1 + sum("N") FROM ordered_increment(NULL::"Second''s Home"."Many %s", ARRAY[2,1], ''N'')', i)
+               INTO "Sum" USING "Sum";
+        END LOOP;
+    END LOOP;
+    RAISE NOTICE 'sum of % calls: %', 200, "Sum";
+END $$;
+
+DEALLOCATE "Swap";
+RESET ordered_update.default_table;
+RESET ordered_update.default_counter;
+SET client_min_messages = warning;
+DROP SCHEMA "New Home", "Second's Home" CASCADE;
