@@ -18,6 +18,17 @@
 #endif
 
 /*
+ * What planner hooks take behind the parameters that all versions share.
+ */
+#if PG_VERSION_NUM >= 190000
+#define OU_COMPAT_PLANNER_PARAM , ExplainState *es
+#define OU_COMPAT_PLANNER_ARG , es
+#else
+#define OU_COMPAT_PLANNER_PARAM
+#define OU_COMPAT_PLANNER_ARG
+#endif
+
+/*
  * Finish a row descriptor made by hand.
  */
 static inline void

@@ -20,6 +20,7 @@
 #include "json_changes.h"
 #include "keyset.h"
 #include "settings.h"
+#include "statements.h"
 
 PG_MODULE_MAGIC;
 
@@ -40,6 +41,7 @@ void
 _PG_init(void)
 {
 	ou_settings_define();
+	ou_statements_install();
 }
 
 /*

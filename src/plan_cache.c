@@ -132,7 +132,7 @@ prepare(const BatchPlans *plans, Statement statement)
 {
 	SqlText		sql = ou_sql_build(plans->target, &plans->shape, statement);
 	SPIPlanPtr	plan = SPI_prepare_cursor(sql.text, sql.nparams, sql.paramtypes,
-										  CURSOR_OPT_GENERIC_PLAN);
+										  CURSOR_OPT_GENERIC_PLAN | OU_CURSOR_OPT_ORDERED);
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor returned %s for %s",

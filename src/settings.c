@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 #include "settings.h"
 
@@ -18,6 +19,30 @@ char	   *ou_default_table;
 
 /* Counter column of the short form: the bare name, not quoted. */
 char	   *ou_default_counter;
+
+/* Whether ordinary statements visit rows in primary key order. */
+bool		ou_order_statements = false;
+
+/* Whether to log which statements do not, and why. */
+bool		ou_log_unordered = false;
+
+/*
+ * Have all statements planned anew, those prepared before too, when a
+ * parameter changes that plans depend on.
+ */
+static void
+assign_order_statements(bool newval, void *extra)
+{
+	if (newval != ou_order_statements)
+		ResetPlanCache();
+}
+
+static void
+assign_log_unordered(bool newval, void *extra)
+{
+	if (newval != ou_log_unordered)
+		ResetPlanCache();
+}
 
 /*
  * Define the parameters and reserve their prefix.  Values set before the
@@ -38,5 +63,17 @@ ou_settings_define(void)
 							   &ou_default_counter,
 							   "revision",
 							   PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("ordered_update.order_statements",
+							 "Makes ordinary statements lock rows in primary key order.",
+							 "UPDATE, DELETE, MERGE, INSERT ... ON CONFLICT and SELECT ... FOR UPDATE or SHARE.",
+							 &ou_order_statements,
+							 false,
+							 PGC_USERSET, 0, NULL, assign_order_statements, NULL);
+	DefineCustomBoolVariable("ordered_update.log_unordered",
+							 "Logs each statement that order_statements leaves alone, and why.",
+							 NULL,
+							 &ou_log_unordered,
+							 false,
+							 PGC_USERSET, 0, NULL, assign_log_unordered, NULL);
 	MarkGUCPrefixReserved("ordered_update");
 }

@@ -10,6 +10,8 @@
 
 extern char *ou_default_table;
 extern char *ou_default_counter;
+extern bool ou_order_statements;
+extern bool ou_log_unordered;
 
 extern void ou_settings_define(void);
 

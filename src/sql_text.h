@@ -74,6 +74,12 @@ typedef struct BatchShape
 /* Name of the relation that holds the changes while a statement runs. */
 #define OU_CHANGES_NAME "ordered_update_changes"
 
+/*
+ * Cursor option, unused by the server, of statements that need no order but
+ * the one they have: it passes through SPI and the plan cache to the planner.
+ */
+#define OU_CURSOR_OPT_ORDERED 0x40000000
+
 /* How many rows plans expect in it: they are made once for all batches. */
 #define OU_CHANGES_ESTIMATE 100
 

@@ -24,6 +24,8 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/readfuncs.h"
+#include "optimizer/optimizer.h"
 #include "rewrite/prs2lock.h"
 #include "rewrite/rewriteDefine.h"
 #include "storage/lmgr.h"
@@ -201,27 +203,121 @@ check_no_rules(Relation rel, CmdType event)
 }
 
 /*
- * Find the index of rel's primary key and open it, without a lock of its own:
- * the lock on the table keeps it.
- *
- * Raises 42P10 when there is none, or one that cannot give an order.
+ * Find the index of rel's primary key and open it.  NULL if there is none.
  */
 static Relation
 open_key_index(Relation rel)
 {
 	List	   *indexes = RelationGetIndexList(rel);
-	Relation	index = NULL;
+	Relation	result = NULL;
 	ListCell   *lc;
 
 	foreach(lc, indexes)
 	{
-		index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
 		if (index->rd_index->indisprimary)
+		{
+			result = index;
 			break;
+		}
 		index_close(index, AccessShareLock);
-		index = NULL;
 	}
 	list_free(indexes);
+	return result;
+}
+
+/*
+ * Attribute numbers of rel's primary key, in key order.  NIL if there is none.
+ */
+List *
+ou_target_find_key(Relation rel)
+{
+	Relation	index = open_key_index(rel);
+	List	   *attnums = NIL;
+
+	if (index == NULL)
+		return NIL;
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+		attnums = lappend_int(attnums, index->rd_index->indkey.values[i]);
+	index_close(index, AccessShareLock);
+	return attnums;
+}
+
+/*
+ * Add to attnums, attribute numbers, the columns that expr is computed from.
+ */
+static Bitmapset *
+add_expression_columns(Bitmapset *attnums, Node *expr)
+{
+	Bitmapset  *offset = NULL;
+	int			member = -1;
+
+	pull_varattnos(expr, 1, &offset);
+	while ((member = bms_next_member(offset, member)) >= 0)
+		if (member + FirstLowInvalidHeapAttributeNumber > 0)
+			attnums = bms_add_member(attnums, member + FirstLowInvalidHeapAttributeNumber);
+	bms_free(offset);
+	return attnums;
+}
+
+/*
+ * Add to attnums the columns that generated columns among them are computed
+ * from: a change of those changes these.
+ */
+static Bitmapset *
+add_generated_from(Bitmapset *attnums, Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	for (int i = 0; constr != NULL && i < constr->num_defval; i++)
+	{
+		AttrNumber	attnum = constr->defval[i].adnum;
+
+		if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0' &&
+			bms_is_member(attnum, attnums))
+			attnums = add_expression_columns(attnums, stringToNode(constr->defval[i].adbin));
+	}
+	return attnums;
+}
+
+/*
+ * Attribute numbers of the columns that a unique or exclusion constraint of
+ * rel looks at when a row is changed, not at the end of the transaction.
+ */
+Bitmapset *
+ou_target_find_unique_columns(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	Bitmapset  *attnums = NULL;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Form_pg_index form = index->rd_index;
+
+		if ((form->indisunique || form->indisexclusion) && form->indimmediate)
+		{
+			for (int i = 0; i < form->indnkeyatts; i++)
+				if (form->indkey.values[i] > 0)
+					attnums = bms_add_member(attnums, form->indkey.values[i]);
+			attnums = add_expression_columns(attnums, (Node *) RelationGetIndexExpressions(index));
+			attnums = add_expression_columns(attnums, (Node *) RelationGetIndexPredicate(index));
+		}
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return add_generated_from(attnums, rel);
+}
+
+/*
+ * Open the index of rel's primary key.  Raises 42P10 when there is none.
+ */
+static Relation
+demand_key_index(Relation rel)
+{
+	Relation	index = open_key_index(rel);
 
 	if (index == NULL)
 		ereport(ERROR,
@@ -294,7 +390,7 @@ describe_referable(Relation rel)
 	while ((member = bms_next_member(offset, member)) >= 0)
 		result = bms_add_member(result, member + FirstLowInvalidHeapAttributeNumber);
 	bms_free(offset);
-	return result;
+	return add_generated_from(result, rel);
 }
 
 /*
@@ -314,7 +410,7 @@ ou_target_describe(Oid relid, CmdType event)
 	check_kind(rel);
 	check_no_children(rel);
 	check_no_rules(rel, event);
-	index = open_key_index(rel);
+	index = demand_key_index(rel);
 	check_key_index(rel, index);
 
 	target->relid = relid;

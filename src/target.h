@@ -10,6 +10,7 @@
 
 #include "nodes/bitmapset.h"
 #include "nodes/nodes.h"
+#include "nodes/pg_list.h"
 #include "utils/numeric.h"
 #include "utils/relcache.h"
 
@@ -43,6 +44,8 @@ extern Oid	ou_target_lock_by_name(const char *name);
 extern Oid	ou_target_lock_by_rowtype(Oid rowtype);
 extern void ou_target_check_writable(const char *verb);
 extern Target *ou_target_describe(Oid relid, CmdType event);
+extern List *ou_target_find_key(Relation rel);
+extern Bitmapset *ou_target_find_unique_columns(Relation rel);
 extern bool ou_target_has_ctids(Oid relid);
 extern AttrNumber ou_target_find_counter(Oid relid, const char *column);
 extern void ou_target_check_counter(const Target *target, AttrNumber attnum);
