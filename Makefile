@@ -7,6 +7,7 @@ MODULE_big = ordered_update
 OBJS = \
 	src/batch.o \
 	src/changes.o \
+	src/insert_source.o \
 	src/json_changes.o \
 	src/keyset.o \
 	src/keytype.o \
@@ -16,6 +17,7 @@ OBJS = \
 	src/result.o \
 	src/settings.o \
 	src/sql_text.o \
+	src/statements.o \
 	src/target.o
 DATA = ordered_update--1.0.sql
 PGFILEDESC = "ordered_update - row changes that lock in one order"
