@@ -116,6 +116,10 @@ SELECT * FROM refusals_of('"Later''s"');
 ALTER TABLE "Later's" DROP CONSTRAINT "Later's Key", ADD PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED;
 SELECT error_of('SELECT * FROM ordered_lock(NULL::"Later''s", ARRAY[1])');
 
+-- A key of a type that has no arrays: 0A000. (error)
+CREATE TABLE "Path's" (path integer[] PRIMARY KEY, "N" integer NOT NULL DEFAULT 0);
+SELECT error_of($$ SELECT * FROM ordered_update(NULL::"Path's", '[{"path": [1], "N": 1}]') $$);
+
 -- Refused even where missing rows would be skipped. (error)
 SELECT error_of('SELECT * FROM ordered_lock(NULL::"Keyless", ARRAY[7], missing_ok => true)');
 
@@ -134,4 +138,4 @@ DROP SERVER "Srv's";
 DROP FOREIGN DATA WRAPPER "Wrap's";
 DROP SEQUENCE "Seq's";
 DROP TYPE "Comp's";
-DROP TABLE "Base's", "Inh's", "Inh Child", "Rule's", "Keyless", "Keyless Parts", "Later's";
+DROP TABLE "Base's", "Inh's", "Inh Child", "Rule's", "Keyless", "Keyless Parts", "Later's", "Path's";

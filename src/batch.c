@@ -75,7 +75,7 @@ phase_name(const BatchRun *run)
 		case PHASE_PREPARING:
 			return "preparing";
 		case PHASE_READING:
-			return "reading changes";
+			return run->batch->changes != NULL ? "reading changes" : "reading keys";
 		case PHASE_LOCKING:
 			return "locking";
 		case PHASE_LOOKING:
@@ -354,7 +354,7 @@ demand_all(BatchRun *run)
 	values = palloc(target->key->ncolumns * sizeof(Datum));
 	store_key_params(values, absent);
 	result = SPI_execute_snapshot(ou_plans_get(run->plans, STATEMENT_LOOK), values, NULL,
-								  GetLatestSnapshot(), InvalidSnapshot, true, false, 1);
+								  GetLatestSnapshot(), InvalidSnapshot, false, false, 1);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_snapshot returned %s", SPI_result_code_string(result));
 
@@ -370,7 +370,7 @@ demand_all(BatchRun *run)
 		ou_missing_report_replaced(target, values);
 	}
 	if (run->batch->missing == MISSING_RAISE)
-		ou_missing_report_absent(target, absent, run->wanted->nkeys);
+		ou_missing_report_absent(target, absent);
 }
 
 /*
@@ -412,8 +412,9 @@ check_changed(const BatchRun *run, int nexpected)
 	if (SPI_processed != (uint64) nexpected)
 		ereport(ERROR,
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("%d rows of table \"%s\" were to be changed but " UINT64_FORMAT " were",
-						nexpected, target->name, (uint64) SPI_processed),
+				 errmsg("not every row of the batch was changed in table \"%s\"", target->name),
+				 errdetail("Rows in the batch: %d. Rows changed: " UINT64_FORMAT ".",
+						   nexpected, (uint64) SPI_processed),
 				 errhint("Look for a BEFORE trigger that returns NULL or changes other rows of the batch, and for a row security policy."),
 				 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
 				 err_generic_string(PG_DIAG_TABLE_NAME, target->name)));

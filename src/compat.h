@@ -11,11 +11,27 @@
 #ifndef OU_COMPAT_H
 #define OU_COMPAT_H
 
+#include "access/stratnum.h"
 #include "access/tupdesc.h"
+#include "utils/relcache.h"
+#include "utils/sortsupport.h"
 
 #if PG_VERSION_NUM < 150000
 #error "ordered_update needs PostgreSQL 15 or newer"
 #endif
+
+/*
+ * Set up a comparator for the ascending order of an index column.
+ */
+static inline void
+ou_compat_prepare_index_order(Relation index, SortSupport order)
+{
+#if PG_VERSION_NUM >= 180000
+	PrepareSortSupportFromIndexRel(index, false, order);
+#else
+	PrepareSortSupportFromIndexRel(index, BTLessStrategyNumber, order);
+#endif
+}
 
 /*
  * What planner hooks take behind the parameters that all versions share.

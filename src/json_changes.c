@@ -60,7 +60,11 @@ look_up_column(Oid relid, const JsonbValue *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, get_rel_name(relid))));
+						column, get_rel_name(relid)),
+				 err_generic_string(PG_DIAG_SCHEMA_NAME,
+									get_namespace_name(get_rel_namespace(relid))),
+				 err_generic_string(PG_DIAG_TABLE_NAME, get_rel_name(relid)),
+				 err_generic_string(PG_DIAG_COLUMN_NAME, column)));
 	pfree(column);
 	return attnum;
 }

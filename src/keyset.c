@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -115,9 +116,12 @@ prepare_cast(KeyCast *cast, const KeyColumn *column, Oid source)
 
 	cast->source = source;
 	cast->lossy = false;
-	cast->path = find_coercion_pathway(column->type, getBaseType(source),
-									   is_string ? COERCION_EXPLICIT : COERCION_ASSIGNMENT,
-									   &function);
+	if (source == UNKNOWNOID)
+		cast->path = COERCION_PATH_COERCEVIAIO;
+	else
+		cast->path = find_coercion_pathway(column->type, getBaseType(source),
+										   is_string ? COERCION_EXPLICIT : COERCION_ASSIGNMENT,
+										   &function);
 	switch (cast->path)
 	{
 		case COERCION_PATH_RELABELTYPE:
@@ -175,8 +179,8 @@ cast_value(KeyCast *cast, const KeyColumn *column, Datum value)
 
 	result = call_cast(&cast->function, value);
 	if (cast->lossy &&
-		!DatumGetBool(FunctionCall2(&cast->equal, value,
-									FunctionCall1(&cast->back, result))))
+		!DatumGetBool(FunctionCall2Coll(&cast->equal, C_COLLATION_OID, value,
+										FunctionCall1(&cast->back, result))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key is not a value of type %s",
@@ -333,7 +337,7 @@ check_record(const Target *target, Oid rowtype, TupleDesc desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("key has the wrong number of columns"),
-				 errdetail("The primary key of table \"%s\" has %d columns, the record has %d.",
+				 errdetail("Columns of the primary key of table \"%s\": %d. Columns of the record: %d.",
 						   target->name, target->key->ncolumns, desc->natts)));
 }
 
@@ -411,13 +415,14 @@ ou_keyset_from_array(const Target *target, ArrayType *array)
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
 					  &values, NULL, &nvalues);
 
-	if (type_is_rowtype(element))
+	if (type_is_rowtype(element) &&
+		(target->key->ncolumns > 1 || element != target->key->columns[0].type))
 		keys = read_records(target, values, nvalues);
 	else if (target->key->ncolumns > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("keys of table \"%s\" must be records", target->name),
-				 errdetail("Its primary key has %d columns.", target->key->ncolumns),
+				 errdetail("Columns of its primary key: %d.", target->key->ncolumns),
 				 errhint("Pass the keys as ARRAY[(1,2),(1,3)], or as rows of the table.")));
 	else
 	{

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "keytype.h"
 
 /*
@@ -60,7 +61,7 @@ describe_column(KeyColumn *column, Relation rel, Relation index, int i)
 	column->order.ssup_cxt = CurrentMemoryContext;
 	column->order.ssup_collation = column->collation;
 	column->order.ssup_attno = i + 1;
-	PrepareSortSupportFromIndexRel(index, BTLessStrategyNumber, &column->order);
+	ou_compat_prepare_index_order(index, &column->order);
 }
 
 /*

@@ -72,7 +72,7 @@ ou_missing_end(Missing *missing)
  * see: the two are not told apart.
  */
 void
-ou_missing_report_absent(const Target *target, const Keyset *absent, int nwanted)
+ou_missing_report_absent(const Target *target, const Keyset *absent)
 {
 	StringInfoData names;
 	StringInfoData keys;
@@ -91,8 +91,9 @@ ou_missing_report_absent(const Target *target, const Keyset *absent, int nwanted
 
 	ereport(ERROR,
 			(errcode(ERRCODE_NO_DATA_FOUND),
-			 errmsg("%d of %d rows of table \"%s\" do not exist or are not visible",
-					absent->nkeys, nwanted, target->name),
+			 errmsg_plural("%d row of table \"%s\" does not exist or is not visible",
+						   "%d rows of table \"%s\" do not exist or are not visible",
+						   absent->nkeys, absent->nkeys, target->name),
 			 errdetail_plural("The missing key is %s=%s.",
 							  "The missing keys are %s=%s.",
 							  absent->nkeys, names.data, keys.data),

@@ -17,6 +17,7 @@
  *	SELECT t.k FROM ONLY s.t AS t
  *		WHERE t.k OPERATOR(pg_catalog.=) ANY ($1)
  *		ORDER BY t.k USING OPERATOR(pg_catalog.<)
+ *		FOR KEY SHARE OF t SKIP LOCKED
  *
  *	UPDATE ONLY s.t AS t SET c = t.c OPERATOR(pg_catalog.+) $2
  *		WHERE t.ctid OPERATOR(pg_catalog.=) ANY ($1)
@@ -305,7 +306,8 @@ build_lock(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 
 /*
  * Build the statement that looks once more for rows that were not locked.  It
- * returns their keys.
+ * returns their keys.  It locks, without waiting, so that row security shows it
+ * the rows that it shows to the lock statement.
  */
 static void
 build_look(StringInfo out, SqlText *sql, const Target *target)
@@ -313,6 +315,7 @@ build_look(StringInfo out, SqlText *sql, const Target *target)
 	appendStringInfoString(out, "SELECT ");
 	append_key_list(out, target, "t");
 	append_wanted_rows(out, sql, target);
+	appendStringInfoString(out, " FOR KEY SHARE OF t SKIP LOCKED");
 }
 
 /*

@@ -157,6 +157,7 @@ check_kind(Relation rel)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot lock rows of system catalog \"%s\" in order",
 						RelationGetRelationName(rel)),
+				 errhint("Name an ordinary or partitioned table."),
 				 errtable(rel)));
 }
 
@@ -353,6 +354,26 @@ check_key_index(Relation rel, Relation index)
 }
 
 /*
+ * Check that keys can be passed to a statement in arrays: 0A000.
+ */
+static void
+check_key_types(const Target *target)
+{
+	for (int i = 0; i < target->key->ncolumns; i++)
+	{
+		const KeyColumn *column = &target->key->columns[i];
+
+		if (!OidIsValid(column->arraytype))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("primary key column \"%s\" of table \"%s\" is of type %s",
+							column->name, target->name, format_type_be(column->type)),
+					 errdetail("There are no arrays of this type, in which keys could be passed."),
+					 errhint("Use a primary key of another type.")));
+	}
+}
+
+/*
  * Describe the columns of rel.
  */
 static TargetColumn *
@@ -426,6 +447,8 @@ ou_target_describe(Oid relid, CmdType event)
 		target->key_columns = bms_add_member(target->key_columns,
 											 target->key->columns[i].attnum);
 
+	check_key_types(target);
+
 	index_close(index, AccessShareLock);
 	relation_close(rel, NoLock);
 	return target;
@@ -445,6 +468,10 @@ ou_target_find_counter(Oid relid, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						column, get_rel_name(relid)),
+				 err_generic_string(PG_DIAG_SCHEMA_NAME,
+									get_namespace_name(get_rel_namespace(relid))),
+				 err_generic_string(PG_DIAG_TABLE_NAME, get_rel_name(relid)),
+				 err_generic_string(PG_DIAG_COLUMN_NAME, column),
 				 errhint("A counter is named by its bare column name, without SQL quoting.")));
 	return attnum;
 }
