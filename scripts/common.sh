@@ -140,9 +140,11 @@ as_root() {
 # file forbids it.
 no_cluster=/etc/postgresql-common/createcluster.d/ordered_update.conf
 no_cluster_written=no
+no_cluster_folder_made=no
 
 forbid_cluster() {
 	no_cluster_written=yes
+	[ -d "${no_cluster%/*}" ] || no_cluster_folder_made=yes
 	as_root mkdir -p "${no_cluster%/*}"
 	echo 'create_main_cluster = false' | as_root tee "$no_cluster" >/dev/null
 }
@@ -150,6 +152,8 @@ forbid_cluster() {
 allow_cluster() {
 	[ "$no_cluster_written" = yes ] || return 0
 	as_root rm -f "$no_cluster"
+	[ "$no_cluster_folder_made" = no ] ||
+		as_root rmdir --ignore-fail-on-non-empty "${no_cluster%/*}"
 	no_cluster_written=no
 }
 
