@@ -225,14 +225,21 @@ server_programs='postgres initdb pg_ctl pg_config psql pgbench pg_isready
 	createdb dropdb createuser dropuser pg_archivecleanup pg_combinebackup
 	pg_createsubscriber'
 
+# Stop the servers of the sandbox, those of cut-off tests too.
+stop_servers() {
+	local file
+	find "$sandbox" -name postmaster.pid 2>/dev/null | while read -r file; do
+		run pg_ctl -D "${file%/*}" -m immediate -w stop >/dev/null 2>&1 || true
+	done
+}
+
 # Remove the sandbox and only that.
 remove_sandbox() {
 	local status=$?
 	trap - EXIT INT TERM
 	allow_cluster
 	if [ -n "$sandbox" ]; then
-		[ ! -e "$sandbox/data/postmaster.pid" ] ||
-			run pg_ctl -D "$sandbox/data" -m immediate -w stop >/dev/null 2>&1 || true
+		stop_servers
 		rm -rf "$sandbox"
 	fi
 	exit "$status"
