@@ -30,6 +30,10 @@ REGRESS = \
 	increment \
 	delete \
 	lock \
+	ordered_add \
+	ordered_update \
+	ordered_upsert \
+	json_shapes \
 	key_forms \
 	key_types \
 	key_types_citext \
