@@ -11,6 +11,7 @@ OBJS = \
 	src/json_changes.o \
 	src/keyset.o \
 	src/keytype.o \
+	src/lock_all.o \
 	src/missing.o \
 	src/ordered_update.o \
 	src/plan_cache.o \

@@ -206,6 +206,15 @@ store_key_params(Datum *values, const Keyset *keys)
 }
 
 /*
+ * Whether each row is given a change of its own.
+ */
+static bool
+gives_changes(const BatchRun *run)
+{
+	return run->batch->changes != NULL && run->batch->shape.change != CHANGE_NONE;
+}
+
+/*
  * Get ready for the rows of a JSON batch.
  */
 static void
@@ -236,7 +245,7 @@ read_batch(BatchRun *run)
 	DestReceiver *receiver;
 
 	run->phase = PHASE_READING;
-	if (!ou_sql_takes_changes(batch->shape.change))
+	if (batch->changes == NULL)
 	{
 		run->wanted = ou_keyset_from_array(target, batch->keys);
 		return;
@@ -268,7 +277,7 @@ receive_locked(TupleTableSlot *slot, DestReceiver *self)
 
 	if (shape->locate == LOCATE_BY_CTID)
 		ctid = (ItemPointer) DatumGetPointer(slot->tts_values[0]);
-	if (ou_sql_takes_changes(shape->change))
+	if (gives_changes(run))
 	{
 		while (run->changes.nread < run->missing.next && ou_changes_next(&run->changes))
 			;
@@ -276,7 +285,7 @@ receive_locked(TupleTableSlot *slot, DestReceiver *self)
 	}
 	else if (shape->locate == LOCATE_BY_CTID)
 		run->ctids[run->nlocked] = *ctid;
-	else if (shape->change == CHANGE_NONE)
+	else if (shape->result == RESULT_ROW && shape->change == CHANGE_NONE)
 	{
 		ou_result_load(&run->result, slot, run->wanted->keytype->ncolumns);
 		ou_result_append(&run->result);
@@ -324,13 +333,28 @@ lock_rows(BatchRun *run)
 
 	run->phase = PHASE_LOCKING;
 	ou_missing_begin(&run->missing, run->wanted);
-	if (ou_sql_takes_changes(shape->change))
+	if (gives_changes(run))
 		ou_changes_begin_picking(&run->changes, shape->locate, shape->columns);
 	else if (shape->locate == LOCATE_BY_CTID)
 		make_ctid_array(run, run->wanted->nkeys);
 	store_key_params(values, run->wanted);
 	execute(run->plans, STATEMENT_LOCK, values, make_receiver(run, receive_locked));
 	ou_missing_end(&run->missing);
+}
+
+/*
+ * Leave the report of missing rows to the caller.
+ */
+static void
+collect_absent(BatchRun *run, const Keyset *absent)
+{
+	StringInfo	detail = &run->batch->absent->detail;
+	const Target *target = run->plans->target;
+
+	run->batch->absent->nrows += absent->nkeys;
+	appendStringInfo(detail, _("%sTable \"%s.%s\": "), detail->len > 0 ? " " : "",
+					 target->schema, target->name);
+	ou_missing_describe_absent(detail, target, absent);
 }
 
 /*
@@ -369,8 +393,11 @@ demand_all(BatchRun *run)
 		}
 		ou_missing_report_replaced(target, values);
 	}
-	if (run->batch->missing == MISSING_RAISE)
+	if (run->batch->missing == MISSING_SKIP)
+		return;
+	if (run->batch->absent == NULL)
 		ou_missing_report_absent(target, absent);
+	collect_absent(run, absent);
 }
 
 /*
@@ -421,6 +448,23 @@ check_changed(const BatchRun *run, int nexpected)
 }
 
 /*
+ * The counters that the change of a returned row named.
+ */
+static Bitmapset *
+find_counters(const BatchRun *run, TupleTableSlot *slot)
+{
+	Bitmapset  *counters = bms_copy(run->counters);
+	int			field = run->result.nfields;
+	int			attnum = -1;
+
+	if (run->batch->shape.change == CHANGE_ADD)
+		for (; (attnum = bms_next_member(run->batch->shape.optional, attnum)) >= 0; field++)
+			if (!DatumGetBool(slot->tts_values[field]))
+				counters = bms_del_member(counters, attnum);
+	return counters;
+}
+
+/*
  * Receive a changed row.
  */
 static bool
@@ -429,7 +473,13 @@ receive_changed(TupleTableSlot *slot, DestReceiver *self)
 	BatchRun   *run = ((BatchReceiver *) self)->run;
 
 	ou_result_load(&run->result, slot, 0);
-	ou_result_check_counters(&run->result, run->counters);
+	if (run->counters != NULL)
+	{
+		Bitmapset  *counters = find_counters(run, slot);
+
+		ou_result_check_counters(&run->result, counters);
+		bms_free(counters);
+	}
 	ou_result_sort(&run->result);
 	return true;
 }
@@ -519,7 +569,7 @@ change_rows(BatchRun *run)
 	ou_result_begin_sort(&run->result);
 	if (change == CHANGE_UPSERT)
 		upsert_rows(run);
-	else if (ou_sql_takes_changes(change))
+	else if (gives_changes(run))
 		execute_changes(run, run->plans);
 	else
 		execute_on_locked(run);
@@ -535,8 +585,9 @@ run_steps(BatchRun *run)
 	Batch	   *batch = run->batch;
 
 	run->plans = ou_plans_find(&batch->shape);
-	ou_result_begin(&run->result, run->plans->target, batch->shape.result,
-					batch->result, batch->resultdesc);
+	if (batch->shape.result != RESULT_NONE)
+		ou_result_begin(&run->result, run->plans->target, batch->shape.result,
+						batch->result, batch->resultdesc);
 	read_batch(run);
 	if (batch->shape.change != CHANGE_UPSERT)
 	{
@@ -550,14 +601,15 @@ run_steps(BatchRun *run)
 
 /*
  * Lock the rows of a batch in key order, change them, and put them into the
- * result in key order.
+ * result in key order.  Returns the number of locked rows, 0 for an upsert,
+ * which locks them as it goes.
  *
  * Raises what the steps raise: see ou_plans_find, ou_keyset_from_array,
  * ou_changes_add, demand_all, ou_result_check_counters, cast_amount,
  * check_changed, and all that the server says of the statements.  Nothing is
  * kept after an error.
  */
-void
+int
 ou_batch_run(Batch *batch)
 {
 	BatchRun	run = {.batch = batch};
@@ -575,4 +627,5 @@ ou_batch_run(Batch *batch)
 	error_context_stack = callback.previous;
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
+	return run.nlocked;
 }

@@ -22,6 +22,13 @@ typedef enum MissingPolicy
 	MISSING_SKIP
 } MissingPolicy;
 
+/* Rows of several batches that do not exist. */
+typedef struct AbsentRows
+{
+	int			nrows;
+	StringInfoData detail;		/* a sentence for each batch that lacks some */
+} AbsentRows;
+
 /* What a caller asks for.  The table is locked already. */
 typedef struct Batch
 {
@@ -31,11 +38,13 @@ typedef struct Batch
 	Jsonb	   *changes;		/* read by ou_json_columns_read, or NULL */
 	Numeric		amount;			/* for CHANGE_INCREMENT */
 	MissingPolicy missing;
+	AbsentRows *absent;			/* for MISSING_RAISE: where to collect rows
+								 * instead of raising, or NULL */
 	Tuplestorestate *result;	/* receives a row for each row of the batch, in
-								 * key order */
+								 * key order; unless for RESULT_NONE */
 	TupleDesc	resultdesc;
 } Batch;
 
-extern void ou_batch_run(Batch *batch);
+extern int	ou_batch_run(Batch *batch);
 
 #endif							/* OU_BATCH_H */

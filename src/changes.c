@@ -78,9 +78,10 @@ check_amounts(const Changes *changes, TupleTableSlot *row)
 	int			field = changes->target->key->ncolumns;
 	int			attnum = -1;
 
-	while ((attnum = bms_next_member(counters, attnum)) >= 0)
-		ou_target_check_amount(changes->target, attnum,
-							   DatumGetNumeric(row->tts_values[field++]));
+	for (; (attnum = bms_next_member(counters, attnum)) >= 0; field++)
+		if (!row->tts_isnull[field])
+			ou_target_check_amount(changes->target, attnum,
+								   DatumGetNumeric(row->tts_values[field]));
 	bms_free(counters);
 }
 

@@ -162,3 +162,38 @@ ou_json_columns_read(JsonColumns *columns, Jsonb *changes, Oid relid)
 		bms_free(named);
 	}
 }
+
+/*
+ * Read how the keys of a JSON array, of values or of objects, are written, and
+ * into columns which columns objects name.
+ *
+ * Raises 22023 for an empty array, for one that mixes both or holds arrays,
+ * 22004 for a null, 42703 as ou_json_columns_read.
+ */
+KeySource
+ou_json_keys_read(Jsonb *keys, Oid relid, Bitmapset **columns)
+{
+	JsonColumns named;
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	int			nscalars = 0;
+
+	iterator = JsonbIteratorInit(&keys->root);
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token != WJB_ELEM || value.type == jbvBinary)
+			continue;
+		if (value.type == jbvNull)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("batch must not contain nulls")));
+		nscalars++;
+	}
+	*columns = NULL;
+	if (nscalars > 0 && nscalars == JB_ROOT_COUNT(keys))
+		return SOURCE_SCALARS;
+	ou_json_columns_read(&named, keys, relid);
+	*columns = named.all;
+	return SOURCE_OBJECTS;
+}

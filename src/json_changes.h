@@ -11,6 +11,8 @@
 #include "nodes/bitmapset.h"
 #include "utils/jsonb.h"
 
+#include "keyset.h"
+
 /* Columns that the objects name, by attribute number. */
 typedef struct JsonColumns
 {
@@ -20,5 +22,6 @@ typedef struct JsonColumns
 } JsonColumns;
 
 extern void ou_json_columns_read(JsonColumns *columns, Jsonb *changes, Oid relid);
+extern KeySource ou_json_keys_read(Jsonb *keys, Oid relid, Bitmapset **columns);
 
 #endif							/* OU_JSON_CHANGES_H */

@@ -12,6 +12,14 @@
 
 #include "target.h"
 
+/* How the keys of the wanted rows are passed. */
+typedef enum KeySource
+{
+	SOURCE_ARRAY,				/* SQL array */
+	SOURCE_OBJECTS,				/* JSON objects, that name columns */
+	SOURCE_SCALARS				/* JSON scalars, for a key of one column */
+} KeySource;
+
 typedef struct Keyset
 {
 	KeyType    *keytype;

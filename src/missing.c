@@ -68,11 +68,10 @@ ou_missing_end(Missing *missing)
 }
 
 /*
- * Raise P0002 for wanted rows that do not exist, or that the caller may not
- * see: the two are not told apart.
+ * Append a sentence that names missing keys: at most ten, then a count.
  */
 void
-ou_missing_report_absent(const Target *target, const Keyset *absent)
+ou_missing_describe_absent(StringInfo out, const Target *target, const Keyset *absent)
 {
 	StringInfoData names;
 	StringInfoData keys;
@@ -88,15 +87,28 @@ ou_missing_report_absent(const Target *target, const Keyset *absent)
 	}
 	if (absent->nkeys > nnamed)
 		appendStringInfo(&keys, _(" and %d more"), absent->nkeys - nnamed);
+	appendStringInfo(out, ngettext("The missing key is %s=%s.",
+								   "The missing keys are %s=%s.", absent->nkeys),
+					 names.data, keys.data);
+}
 
+/*
+ * Raise P0002 for wanted rows that do not exist, or that the caller may not
+ * see: the two are not told apart.
+ */
+void
+ou_missing_report_absent(const Target *target, const Keyset *absent)
+{
+	StringInfoData detail;
+
+	initStringInfo(&detail);
+	ou_missing_describe_absent(&detail, target, absent);
 	ereport(ERROR,
 			(errcode(ERRCODE_NO_DATA_FOUND),
 			 errmsg_plural("%d row of table \"%s\" does not exist or is not visible",
 						   "%d rows of table \"%s\" do not exist or are not visible",
 						   absent->nkeys, absent->nkeys, target->name),
-			 errdetail_plural("The missing key is %s=%s.",
-							  "The missing keys are %s=%s.",
-							  absent->nkeys, names.data, keys.data),
+			 errdetail_internal("%s", detail.data),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
 			 err_generic_string(PG_DIAG_TABLE_NAME, target->name)));
 }

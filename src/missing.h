@@ -21,6 +21,7 @@ typedef struct Missing
 extern void ou_missing_begin(Missing *missing, const Keyset *wanted);
 extern bool ou_missing_match(Missing *missing, const Datum *key);
 extern void ou_missing_end(Missing *missing);
+extern void ou_missing_describe_absent(StringInfo out, const Target *target, const Keyset *absent);
 extern void ou_missing_report_absent(const Target *target, const Keyset *absent);
 extern void ou_missing_report_replaced(const Target *target, const Datum *key);
 

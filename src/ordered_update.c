@@ -18,6 +18,7 @@
 
 #include "batch.h"
 #include "json_changes.h"
+#include "lock_all.h"
 #include "keyset.h"
 #include "settings.h"
 #include "statements.h"
@@ -33,6 +34,7 @@ PG_FUNCTION_INFO_V1(ordered_update);
 PG_FUNCTION_INFO_V1(ordered_upsert);
 PG_FUNCTION_INFO_V1(ordered_delete);
 PG_FUNCTION_INFO_V1(ordered_lock);
+PG_FUNCTION_INFO_V1(ordered_lock_all);
 
 /*
  * Called when the library is loaded.
@@ -117,9 +119,9 @@ read_strength(FunctionCallInfo fcinfo, int arg)
  * Lock the table that the row type of the first argument belongs to.
  */
 static Oid
-lock_target(FunctionCallInfo fcinfo)
+lock_target(FunctionCallInfo fcinfo, const char *verb)
 {
-	return ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0));
+	return ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0), verb);
 }
 
 /*
@@ -173,7 +175,7 @@ ordered_increment_ids(PG_FUNCTION_ARGS)
 	check_positive(batch.keys);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = ou_target_lock_by_name(ou_default_table);
+	batch.shape.relid = ou_target_lock_by_name(ou_default_table, batch.verb);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.strength = STRENGTH_UPDATE;
 	batch.shape.result = RESULT_ID_REVISION;
@@ -199,7 +201,7 @@ ordered_increment(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 4);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.relid = lock_target(fcinfo, batch.verb);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.columns =
 		bms_make_singleton(ou_target_find_counter(batch.shape.relid,
@@ -215,6 +217,7 @@ read_changes(FunctionCallInfo fcinfo, Batch *batch, JsonColumns *columns)
 {
 	batch->changes = PG_GETARG_JSONB_P(1);
 	ou_json_columns_read(columns, batch->changes, batch->shape.relid);
+	batch->shape.source = SOURCE_OBJECTS;
 	batch->shape.columns = columns->all;
 	batch->shape.optional = bms_difference(columns->all, columns->common);
 }
@@ -233,7 +236,7 @@ ordered_add(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.relid = lock_target(fcinfo, batch.verb);
 	batch.shape.change = CHANGE_ADD;
 	read_changes(fcinfo, &batch, &columns);
 	if (!bms_is_empty(columns.null))
@@ -258,7 +261,7 @@ ordered_update(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.relid = lock_target(fcinfo, batch.verb);
 	batch.shape.change = CHANGE_SET;
 	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
@@ -276,7 +279,7 @@ ordered_upsert(PG_FUNCTION_ARGS)
 	check_not_null(fcinfo, 1, "changes");
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.relid = lock_target(fcinfo, batch.verb);
 	batch.shape.change = CHANGE_UPSERT;
 	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
@@ -295,7 +298,7 @@ ordered_delete(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.relid = lock_target(fcinfo, batch.verb);
 	batch.shape.change = CHANGE_DELETE;
 	return run_batch(fcinfo, &batch);
 }
@@ -315,7 +318,27 @@ ordered_lock(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 4);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo);
+	batch.shape.relid = lock_target(fcinfo, batch.verb);
 	batch.shape.change = CHANGE_NONE;
 	return run_batch(fcinfo, &batch);
+}
+
+/*
+ * ordered_lock_all(targets jsonb, strength text, nowait boolean, missing_ok boolean)
+ *		RETURNS bigint
+ */
+Datum
+ordered_lock_all(PG_FUNCTION_ARGS)
+{
+	Batch		batch = {.verb = "ordered_lock_all"};
+
+	check_not_null(fcinfo, 0, "targets");
+	batch.shape.change = CHANGE_NONE;
+	batch.shape.result = RESULT_NONE;
+	batch.shape.locate = LOCATE_BY_KEY;
+	batch.shape.strength = read_strength(fcinfo, 1);
+	batch.shape.wait = read_flag(fcinfo, 2, "nowait") ? WAIT_NOT : WAIT_UNTIL_FREE;
+	batch.missing = read_missing(fcinfo, 3);
+	ou_target_check_writable(batch.verb);
+	PG_RETURN_INT64(ou_lock_all(PG_GETARG_JSONB_P(0), &batch));
 }

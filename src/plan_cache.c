@@ -41,7 +41,7 @@ static uint32
 hash_shape(const void *key, Size keysize)
 {
 	const BatchShape *shape = key;
-	uint32		words[] = {shape->relid, shape->change, shape->strength,
+	uint32		words[] = {shape->relid, shape->change, shape->source, shape->strength,
 	shape->wait, shape->locate, shape->result,
 	bms_hash_value(shape->columns), bms_hash_value(shape->optional)};
 
@@ -59,6 +59,7 @@ match_shapes(const void *a, const void *b, Size keysize)
 
 	return !(left->relid == right->relid &&
 			 left->change == right->change &&
+			 left->source == right->source &&
 			 left->strength == right->strength &&
 			 left->wait == right->wait &&
 			 left->locate == right->locate &&
@@ -151,13 +152,25 @@ check_columns(const Target *target, const BatchShape *shape)
 	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
 	int			attnum = -1;
 
-	if (ou_sql_takes_changes(shape->change))
+	if (shape->source == SOURCE_OBJECTS)
 		ou_target_check_named(target, bms_difference(shape->columns, shape->optional));
 	if (shape->change == CHANGE_INCREMENT)
 		ou_target_check_counter(target, bms_singleton_member(shape->columns));
 	if (shape->change == CHANGE_ADD)
 		while ((attnum = bms_next_member(changed, attnum)) >= 0)
 			ou_target_check_counter(target, attnum);
+	if (shape->source == SOURCE_SCALARS && target->key->ncolumns > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("keys of table \"%s\" must be objects", target->name),
+				 errdetail("Columns of its primary key: %d.", target->key->ncolumns),
+				 errhint("Write keys as [{\"a\": 1, \"b\": 2}, ...].")));
+	if (shape->change == CHANGE_NONE && !bms_is_empty(changed))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" is not part of the primary key of table \"%s\"",
+						target->columns[bms_next_member(changed, -1) - 1].name,
+						target->name)));
 	if ((shape->change == CHANGE_ADD || shape->change == CHANGE_SET) &&
 		bms_is_empty(changed))
 		ereport(ERROR,

@@ -25,18 +25,17 @@ void
 ou_result_begin(BatchResult *result, const Target *target, ResultShape shape,
 				Tuplestorestate *store, TupleDesc desc)
 {
-	int			nfields = 0;
-
 	result->target = target;
 	result->shape = shape;
 	result->store = store;
 	result->desc = desc;
 	result->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	result->sort = NULL;
+	result->nfields = 0;
 	result->fields = palloc(desc->natts * sizeof(int));
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
-			result->fields[nfields++] = i;
+			result->fields[result->nfields++] = i;
 }
 
 /*
@@ -47,12 +46,11 @@ void
 ou_result_load(BatchResult *result, TupleTableSlot *from, int first)
 {
 	TupleTableSlot *slot = result->slot;
-	int			ncolumns = from->tts_tupleDescriptor->natts - first;
 
 	slot_getallattrs(from);
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, result->desc->natts);
-	for (int i = 0; i < ncolumns; i++)
+	for (int i = 0; i < result->nfields; i++)
 	{
 		slot->tts_values[result->fields[i]] = from->tts_values[first + i];
 		slot->tts_isnull[result->fields[i]] = from->tts_isnull[first + i];

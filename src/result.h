@@ -22,6 +22,7 @@ typedef struct BatchResult
 	TupleDesc	desc;			/* of store */
 	int		   *fields;			/* for each column a statement returns, its
 								 * field in desc, from 0 */
+	int			nfields;
 	TupleTableSlot *slot;		/* the row at hand */
 	Tuplesortstate *sort;
 } BatchResult;

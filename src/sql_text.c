@@ -77,15 +77,6 @@ ou_sql_change_event(ChangeKind change)
 }
 
 /*
- * Whether each row has a change of its own, passed as JSON.
- */
-bool
-ou_sql_takes_changes(ChangeKind change)
-{
-	return change == CHANGE_ADD || change == CHANGE_SET || change == CHANGE_UPSERT;
-}
-
-/*
  * Attribute numbers of the columns that a batch changes: all it names but the
  * key.
  */
@@ -143,7 +134,7 @@ append_operator(StringInfo out, Oid operator)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator %u", operator);
 	form = (Form_pg_operator) GETSTRUCT(tuple);
-	appendStringInfo(out, " OPERATOR(%s.%s) ",
+	appendStringInfo(out, "OPERATOR(%s.%s)",
 					 quote_identifier(get_namespace_name(form->oprnamespace)),
 					 NameStr(form->oprname));
 	ReleaseSysCache(tuple);
@@ -187,7 +178,7 @@ append_key_order(StringInfo out, const Target *target, const char *alias)
 	{
 		appendStringInfoString(out, i > 0 ? ", " : "");
 		append_key_name(out, target, alias, i);
-		appendStringInfoString(out, " USING");
+		appendStringInfoString(out, " USING ");
 		append_operator(out, target->key->columns[i].less);
 	}
 }
@@ -240,11 +231,12 @@ append_key_condition(StringInfo out, SqlText *sql, const Target *target)
 	{
 		appendStringInfoString(out, i > 0 ? " AND " : "");
 		append_key_name(out, target, "t", i);
+		appendStringInfoChar(out, ' ');
 		append_operator(out, key->columns[i].equal);
 		if (key->ncolumns > 1)
-			appendStringInfo(out, "w.k%d", i + 1);
+			appendStringInfo(out, " w.k%d", i + 1);
 		else
-			appendStringInfo(out, "ANY ($%d)", add_param(sql, key->columns[i].arraytype));
+			appendStringInfo(out, " ANY ($%d)", add_param(sql, key->columns[i].arraytype));
 	}
 }
 
@@ -294,7 +286,7 @@ build_lock(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 	if (shape->locate == LOCATE_BY_CTID)
 		appendStringInfoString(out, "t.ctid, ");
 	append_key_list(out, target, "t");
-	if (shape->change == CHANGE_NONE)
+	if (shape->change == CHANGE_NONE && shape->result == RESULT_ROW)
 	{
 		appendStringInfoString(out, ", ");
 		append_all_columns(out, target);
@@ -319,15 +311,21 @@ build_look(StringInfo out, SqlText *sql, const Target *target)
 }
 
 /*
- * Append what the change statement returns of each row.
+ * Append what the change statement returns of each row, and behind it, for
+ * each counter that not every change names, whether this one did.
  */
 static void
 append_returning(StringInfo out, const Target *target, const BatchShape *shape)
 {
+	int			attnum = -1;
+
 	appendStringInfoString(out, " RETURNING ");
 	if (shape->result == RESULT_ROW)
 	{
 		append_all_columns(out, target);
+		while (shape->change == CHANGE_ADD &&
+			   (attnum = bms_next_member(shape->optional, attnum)) >= 0)
+			appendStringInfo(out, ", n.v%d IS NOT NULL", attnum);
 		return;
 	}
 	append_key_name(out, target, "t", 0);
@@ -381,20 +379,14 @@ build_increment(StringInfo out, SqlText *sql, const Target *target, const BatchS
 }
 
 /*
- * Append a type by its qualified name, with its modifier.
+ * Append a collation by its qualified name.
  */
 static void
-append_type(StringInfo out, Oid type, int32 typmod, Oid collation)
+append_collation(StringInfo out, Oid collation)
 {
-	HeapTuple	tuple;
+	HeapTuple	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
 	Form_pg_collation form;
 
-	appendStringInfoString(out, format_type_extended(type, typmod,
-													 FORMAT_TYPE_TYPEMOD_GIVEN |
-													 FORMAT_TYPE_FORCE_QUALIFY));
-	if (!OidIsValid(collation))
-		return;
-	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for collation %u", collation);
 	form = (Form_pg_collation) GETSTRUCT(tuple);
@@ -402,6 +394,20 @@ append_type(StringInfo out, Oid type, int32 typmod, Oid collation)
 					 quote_qualified_identifier(get_namespace_name(form->collnamespace),
 												NameStr(form->collname)));
 	ReleaseSysCache(tuple);
+}
+
+/*
+ * Append a type by its qualified name, with its modifier, and its collation if
+ * it has one.
+ */
+static void
+append_type(StringInfo out, Oid type, int32 typmod, Oid collation)
+{
+	appendStringInfoString(out, format_type_extended(type, typmod,
+													 FORMAT_TYPE_TYPEMOD_GIVEN |
+													 FORMAT_TYPE_FORCE_QUALIFY));
+	if (OidIsValid(collation))
+		append_collation(out, collation);
 }
 
 /*
@@ -434,7 +440,7 @@ append_read_columns(StringInfo out, const Target *target, const BatchShape *shap
 /*
  * Append what the reading statement returns: the key as k1, k2, ..., the value
  * for column number n as vn, and for one that not every object names whether
- * this one does, as fn.
+ * this one does, as fn.  An amount that is not named is null, and needs none.
  */
 static void
 append_read_list(StringInfo out, const Target *target, const BatchShape *shape)
@@ -453,7 +459,7 @@ append_read_list(StringInfo out, const Target *target, const BatchShape *shape)
 		const char *name = quote_identifier(target->columns[attnum - 1].name);
 
 		if (shape->change == CHANGE_ADD)
-			appendStringInfo(out, ", COALESCE(pg_catalog.sum(r.%s), 0) AS v%d", name, attnum);
+			appendStringInfo(out, ", pg_catalog.sum(r.%s) AS v%d", name, attnum);
 		else
 			appendStringInfo(out, ", r.%s AS v%d", name, attnum);
 	}
@@ -462,6 +468,27 @@ append_read_list(StringInfo out, const Target *target, const BatchShape *shape)
 		   (attnum = bms_next_member(shape->optional, attnum)) >= 0)
 		appendStringInfo(out, ", j.o OPERATOR(pg_catalog.?) %s AS f%d",
 						 quote_literal_cstr(target->columns[attnum - 1].name), attnum);
+}
+
+/*
+ * Build the statement that reads a JSON array of values of the one key column.
+ *
+ *	SELECT r.k::pg_catalog.int4 AS k1
+ *		FROM pg_catalog.jsonb_array_elements_text($1) AS r(k) ORDER BY 1 ...
+ */
+static void
+build_read_scalars(StringInfo out, SqlText *sql, const Target *target)
+{
+	const KeyColumn *column = &target->key->columns[0];
+	const char *name = quote_identifier(column->name);
+
+	appendStringInfo(out, "SELECT r.%s AS k1 FROM (SELECT j.v::", name);
+	append_type(out, column->type, -1, InvalidOid);
+	if (OidIsValid(column->collation))
+		append_collation(out, column->collation);
+	appendStringInfo(out, " AS %s FROM pg_catalog.jsonb_array_elements_text($%d) AS j(v)) AS r",
+					 name, add_param(sql, JSONBOID));
+	append_key_order(out, target, "r");
 }
 
 /*
@@ -511,7 +538,9 @@ append_changes(StringInfo out, const Target *target, const BatchShape *shape)
 	{
 		appendStringInfoString(out, i > 0 ? " AND " : "");
 		append_key_name(out, target, "t", i);
+		appendStringInfoChar(out, ' ');
 		append_operator(out, target->key->columns[i].equal);
+		appendStringInfoChar(out, ' ');
 		append_key_name(out, target, "n", i);
 	}
 }
@@ -525,7 +554,10 @@ append_new_value(StringInfo out, const Target *target, const BatchShape *shape,
 {
 	const char *name = quote_identifier(target->columns[attnum - 1].name);
 
-	if (shape->change == CHANGE_ADD)
+	if (shape->change == CHANGE_ADD && bms_is_member(attnum, shape->optional))
+		appendStringInfo(out, "CASE WHEN n.v%d IS NULL THEN t.%s ELSE t.%s OPERATOR(pg_catalog.+) n.v%d END",
+						 attnum, name, name, attnum);
+	else if (shape->change == CHANGE_ADD)
 		appendStringInfo(out, "t.%s OPERATOR(pg_catalog.+) n.v%d", name, attnum);
 	else if (bms_is_member(attnum, shape->optional))
 		appendStringInfo(out, "CASE WHEN n.f%d THEN n.v%d ELSE t.%s END",
@@ -563,9 +595,24 @@ build_update(StringInfo out, const Target *target, const BatchShape *shape)
 }
 
 /*
+ * A column that can be set to itself in a row that is not to be changed:
+ * rather one that no foreign key can reference, as those take the stronger
+ * lock.
+ */
+static AttrNumber
+find_idle_column(const Target *target)
+{
+	for (int i = 0; i < target->ncolumns; i++)
+		if (target->columns[i].name != NULL && !target->columns[i].is_computed &&
+			!bms_is_member(i + 1, target->referable))
+			return i + 1;
+	return target->key->columns[0].attnum;
+}
+
+/*
  * Append what an upsert sets in a row that exists: the columns that the change
- * names, or, where it names none but the key, the key to itself, as a row that
- * is not updated would not be returned.
+ * names, or, where it names none but the key, a column to itself, as a row that
+ * is not updated would be neither locked nor returned.
  */
 static void
 append_conflict_action(StringInfo out, const Target *target, const BatchShape *shape)
@@ -575,13 +622,17 @@ append_conflict_action(StringInfo out, const Target *target, const BatchShape *s
 	int			attnum = -1;
 
 	if (bms_is_empty(changed))
-		changed = bms_make_singleton(target->key->columns[0].attnum);
+	{
+		const char *name = quote_identifier(target->columns[find_idle_column(target) - 1].name);
+
+		appendStringInfo(out, "%s = t.%s", name, name);
+		return;
+	}
 	while ((attnum = bms_next_member(changed, attnum)) >= 0)
 	{
 		const char *name = quote_identifier(target->columns[attnum - 1].name);
 
-		appendStringInfo(out, "%s%s = %s.%s", separator, name,
-						 bms_is_member(attnum, target->key_columns) ? "t" : "excluded", name);
+		appendStringInfo(out, "%s%s = excluded.%s", separator, name, name);
 		separator = ", ";
 	}
 }
@@ -676,7 +727,10 @@ ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 	switch (statement)
 	{
 		case STATEMENT_READ:
-			build_read(&out, &sql, target, shape);
+			if (shape->source == SOURCE_SCALARS)
+				build_read_scalars(&out, &sql, target);
+			else
+				build_read(&out, &sql, target, shape);
 			break;
 		case STATEMENT_LOCK:
 			build_lock(&out, &sql, target, shape);

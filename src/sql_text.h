@@ -10,7 +10,7 @@
 
 #include "nodes/bitmapset.h"
 
-#include "target.h"
+#include "keyset.h"
 
 /* What happens to the rows once they are locked. */
 typedef enum ChangeKind
@@ -51,7 +51,8 @@ typedef enum LocateBy
 typedef enum ResultShape
 {
 	RESULT_ROW,					/* the whole row */
-	RESULT_ID_REVISION			/* key and counter, as two integers */
+	RESULT_ID_REVISION,			/* key and counter, as two integers */
+	RESULT_NONE					/* only how many there are */
 } ResultShape;
 
 /*
@@ -62,6 +63,7 @@ typedef struct BatchShape
 {
 	Oid			relid;
 	ChangeKind	change;
+	KeySource	source;
 	LockStrength strength;
 	LockWait	wait;
 	LocateBy	locate;
@@ -106,7 +108,6 @@ typedef struct SqlText
 } SqlText;
 
 extern CmdType ou_sql_change_event(ChangeKind change);
-extern bool ou_sql_takes_changes(ChangeKind change);
 extern Bitmapset *ou_sql_changed_columns(const Target *target, const BatchShape *shape);
 extern SqlText ou_sql_build(const Target *target, const BatchShape *shape, Statement statement);
 

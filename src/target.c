@@ -56,6 +56,24 @@ ou_target_check_writable(const char *verb)
 	pfree(name);
 }
 
+/* Who is waiting for a table, for the line of context. */
+typedef struct TableWait
+{
+	const char *verb;
+	const char *name;
+} TableWait;
+
+/*
+ * Add a line of context to an error while a table is being locked.
+ */
+static void
+add_wait_context(void *arg)
+{
+	TableWait  *wait = arg;
+
+	errcontext("%s on table %s: locking the table", wait->verb, wait->name);
+}
+
 /*
  * Lock the partitions of a partitioned table as the table itself is locked:
  * the lock statement would take ROW SHARE on them, the change would upgrade.
@@ -69,31 +87,60 @@ lock_partitions(Oid relid)
 
 /*
  * Lock the table that name, written as in SQL, means under the search_path,
- * and return its OID.
+ * and return its OID.  verb is for the line of context.
  *
  * Raises 42602 when the name is malformed, 42P01 or 3F000 when there is no
  * such table.
  */
 Oid
-ou_target_lock_by_name(const char *name)
+ou_target_lock_by_name(const char *name, const char *verb)
 {
 	List	   *names = textToQualifiedNameList(cstring_to_text(name));
-	Oid			relid = RangeVarGetRelid(makeRangeVarFromNameList(names),
-										 RowExclusiveLock, false);
+	TableWait	wait = {.verb = verb, .name = name};
+	ErrorContextCallback callback = {
+		.previous = error_context_stack,
+		.callback = add_wait_context,
+		.arg = &wait,
+	};
+	Oid			relid;
 
+	error_context_stack = &callback;
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), RowExclusiveLock, false);
 	lock_partitions(relid);
+	error_context_stack = callback.previous;
 	return relid;
 }
 
 /*
- * Lock the table whose rows have type rowtype, and return its OID.
+ * Lock the table relid, and check that it is still there: 42P01.
+ */
+static void
+lock_table(Oid relid)
+{
+	LockRelationOid(relid, RowExclusiveLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	lock_partitions(relid);
+}
+
+/*
+ * Lock the table whose rows have type rowtype, and return its OID.  verb is
+ * for the line of context.
  *
  * Raises 42809 when rowtype belongs to no relation, 42P01 when the table is
  * gone.
  */
 Oid
-ou_target_lock_by_rowtype(Oid rowtype)
+ou_target_lock_by_rowtype(Oid rowtype, const char *verb)
 {
+	TableWait	wait = {.verb = verb};
+	ErrorContextCallback callback = {
+		.previous = error_context_stack,
+		.callback = add_wait_context,
+		.arg = &wait,
+	};
 	Oid			relid;
 
 	rowtype = getBaseType(rowtype);
@@ -105,12 +152,10 @@ ou_target_lock_by_rowtype(Oid rowtype)
 						format_type_be(rowtype)),
 				 errhint("Name the table by its row type, as in NULL::mytable.")));
 
-	LockRelationOid(relid, RowExclusiveLock);
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	lock_partitions(relid);
+	wait.name = format_type_be(rowtype);
+	error_context_stack = &callback;
+	lock_table(relid);
+	error_context_stack = callback.previous;
 	return relid;
 }
 
@@ -392,6 +437,8 @@ describe_columns(Relation rel)
 		columns[i].typmod = att->atttypmod;
 		columns[i].type = getBaseTypeAndTypmod(att->atttypid, &columns[i].typmod);
 		columns[i].collation = att->attcollation;
+		columns[i].is_computed = att->attgenerated != '\0' ||
+			att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS;
 	}
 	return columns;
 }
