@@ -108,16 +108,14 @@ has_hint(MemoryContext context)
 }
 
 /*
- * Number of rows in the batch: as passed, until duplicates are removed.
+ * Number of keys or changes that a batch was passed, with duplicates.
  */
-static int
-batch_size(const BatchRun *run)
+int
+ou_batch_size(const Batch *batch)
 {
-	if (run->wanted != NULL)
-		return run->wanted->nkeys;
-	if (run->batch->changes != NULL)
-		return JB_ROOT_COUNT(run->batch->changes);
-	return ArrayGetNItems(ARR_NDIM(run->batch->keys), ARR_DIMS(run->batch->keys));
+	if (batch->changes != NULL)
+		return JB_ROOT_COUNT(batch->changes);
+	return ArrayGetNItems(ARR_NDIM(batch->keys), ARR_DIMS(batch->keys));
 }
 
 /*
@@ -128,16 +126,16 @@ static void
 add_context(void *arg)
 {
 	BatchRun   *run = arg;
+	int			size = run->wanted != NULL ? run->wanted->nkeys : ou_batch_size(run->batch);
 
 	if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE && !has_hint(run->context))
 		errhint("Roll back and retry the whole transaction.");
 	if (run->plans != NULL)
 		errcontext("%s on table \"%s.%s\", batch size %d: %s", run->batch->verb,
 				   run->plans->target->schema, run->plans->target->name,
-				   batch_size(run), phase_name(run));
+				   size, phase_name(run));
 	else
-		errcontext("%s, batch size %d: %s", run->batch->verb, batch_size(run),
-				   phase_name(run));
+		errcontext("%s, batch size %d: %s", run->batch->verb, size, phase_name(run));
 }
 
 /*

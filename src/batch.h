@@ -45,6 +45,7 @@ typedef struct Batch
 	TupleDesc	resultdesc;
 } Batch;
 
+extern int	ou_batch_size(const Batch *batch);
 extern int	ou_batch_run(Batch *batch);
 
 #endif							/* OU_BATCH_H */

@@ -154,7 +154,8 @@ ou_lock_all(Jsonb *targets, const Batch *common)
 		batches[i] = *common;
 		batches[i].absent = &absent;
 		batches[i].changes = tables[i].keys;
-		batches[i].shape.relid = ou_target_lock_by_name(tables[i].name, common->verb);
+		batches[i].shape.relid = ou_target_lock_by_name(tables[i].name, common->verb,
+															   ou_batch_size(&batches[i]));
 		batches[i].shape.source = ou_json_keys_read(tables[i].keys, batches[i].shape.relid,
 													&batches[i].shape.columns);
 	}

@@ -119,9 +119,10 @@ read_strength(FunctionCallInfo fcinfo, int arg)
  * Lock the table that the row type of the first argument belongs to.
  */
 static Oid
-lock_target(FunctionCallInfo fcinfo, const char *verb)
+lock_target(FunctionCallInfo fcinfo, const Batch *batch)
 {
-	return ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0), verb);
+	return ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0), batch->verb,
+									 ou_batch_size(batch));
 }
 
 /*
@@ -175,7 +176,8 @@ ordered_increment_ids(PG_FUNCTION_ARGS)
 	check_positive(batch.keys);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = ou_target_lock_by_name(ou_default_table, batch.verb);
+	batch.shape.relid = ou_target_lock_by_name(ou_default_table, batch.verb,
+											   ou_batch_size(&batch));
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.strength = STRENGTH_UPDATE;
 	batch.shape.result = RESULT_ID_REVISION;
@@ -201,7 +203,7 @@ ordered_increment(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 4);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, batch.verb);
+	batch.shape.relid = lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.columns =
 		bms_make_singleton(ou_target_find_counter(batch.shape.relid,
@@ -215,7 +217,6 @@ ordered_increment(PG_FUNCTION_ARGS)
 static void
 read_changes(FunctionCallInfo fcinfo, Batch *batch, JsonColumns *columns)
 {
-	batch->changes = PG_GETARG_JSONB_P(1);
 	ou_json_columns_read(columns, batch->changes, batch->shape.relid);
 	batch->shape.source = SOURCE_OBJECTS;
 	batch->shape.columns = columns->all;
@@ -233,10 +234,11 @@ ordered_add(PG_FUNCTION_ARGS)
 	JsonColumns columns;
 
 	check_not_null(fcinfo, 1, "changes");
+	batch.changes = PG_GETARG_JSONB_P(1);
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, batch.verb);
+	batch.shape.relid = lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_ADD;
 	read_changes(fcinfo, &batch, &columns);
 	if (!bms_is_empty(columns.null))
@@ -258,10 +260,11 @@ ordered_update(PG_FUNCTION_ARGS)
 	JsonColumns columns;
 
 	check_not_null(fcinfo, 1, "changes");
+	batch.changes = PG_GETARG_JSONB_P(1);
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, batch.verb);
+	batch.shape.relid = lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_SET;
 	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
@@ -277,9 +280,10 @@ ordered_upsert(PG_FUNCTION_ARGS)
 	JsonColumns columns;
 
 	check_not_null(fcinfo, 1, "changes");
+	batch.changes = PG_GETARG_JSONB_P(1);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, batch.verb);
+	batch.shape.relid = lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_UPSERT;
 	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
@@ -298,7 +302,7 @@ ordered_delete(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, batch.verb);
+	batch.shape.relid = lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_DELETE;
 	return run_batch(fcinfo, &batch);
 }
@@ -318,7 +322,7 @@ ordered_lock(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 4);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, batch.verb);
+	batch.shape.relid = lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_NONE;
 	return run_batch(fcinfo, &batch);
 }

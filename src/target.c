@@ -60,6 +60,7 @@ ou_target_check_writable(const char *verb)
 typedef struct TableWait
 {
 	const char *verb;
+	int			batch_size;
 	const char *name;
 } TableWait;
 
@@ -71,7 +72,8 @@ add_wait_context(void *arg)
 {
 	TableWait  *wait = arg;
 
-	errcontext("%s on table %s: locking the table", wait->verb, wait->name);
+	errcontext("%s on table %s, batch size %d: locking the table", wait->verb,
+			   wait->name, wait->batch_size);
 }
 
 /*
@@ -87,16 +89,17 @@ lock_partitions(Oid relid)
 
 /*
  * Lock the table that name, written as in SQL, means under the search_path,
- * and return its OID.  verb is for the line of context.
+ * and return its OID.  verb and
+ * batch_size are for the line of context.
  *
  * Raises 42602 when the name is malformed, 42P01 or 3F000 when there is no
  * such table.
  */
 Oid
-ou_target_lock_by_name(const char *name, const char *verb)
+ou_target_lock_by_name(const char *name, const char *verb, int batch_size)
 {
 	List	   *names = textToQualifiedNameList(cstring_to_text(name));
-	TableWait	wait = {.verb = verb, .name = name};
+	TableWait	wait = {.verb = verb, .batch_size = batch_size, .name = name};
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = add_wait_context,
@@ -126,16 +129,16 @@ lock_table(Oid relid)
 }
 
 /*
- * Lock the table whose rows have type rowtype, and return its OID.  verb is
- * for the line of context.
+ * Lock the table whose rows have type rowtype, and return its OID.  verb and
+ * batch_size are for the line of context.
  *
  * Raises 42809 when rowtype belongs to no relation, 42P01 when the table is
  * gone.
  */
 Oid
-ou_target_lock_by_rowtype(Oid rowtype, const char *verb)
+ou_target_lock_by_rowtype(Oid rowtype, const char *verb, int batch_size)
 {
-	TableWait	wait = {.verb = verb};
+	TableWait	wait = {.verb = verb, .batch_size = batch_size};
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = add_wait_context,

@@ -41,8 +41,8 @@ typedef struct Target
 	Bitmapset  *key_columns;	/* attribute numbers of the key */
 } Target;
 
-extern Oid	ou_target_lock_by_name(const char *name, const char *verb);
-extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const char *verb);
+extern Oid	ou_target_lock_by_name(const char *name, const char *verb, int batch_size);
+extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const char *verb, int batch_size);
 extern void ou_target_check_writable(const char *verb);
 extern Target *ou_target_describe(Oid relid, CmdType event);
 extern List *ou_target_find_key(Relation rel);
