@@ -48,7 +48,11 @@ REGRESS = \
 	nesting \
 	lock_modes \
 	read_only \
-	search_path
+	search_path \
+	ordered_statements_setup \
+	ordered_statements \
+	ordered_statements_left_alone \
+	ordered_statements_results
 ISOLATION = \
 	bitmap-scan-control \
 	composite-keys \
@@ -83,6 +87,16 @@ ISOLATION = \
 	share-lock \
 	share-lock-control \
 	share-lock-partition \
+	statements-cascade \
+	statements-delete \
+	statements-insert-or-nothing \
+	statements-merge \
+	statements-select \
+	statements-update-bitmap \
+	statements-update-sequential \
+	statements-update-values \
+	statements-update-while-waiting \
+	statements-upsert \
 	update-while-waiting \
 	upsert-new-rows \
 	upsert-new-rows-control \
