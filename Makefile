@@ -13,9 +13,11 @@ OBJS = \
 	src/keytype.o \
 	src/lock_all.o \
 	src/missing.o \
+	src/order_check.o \
 	src/ordered_update.o \
 	src/plan_cache.o \
 	src/result.o \
+	src/row_lock.o \
 	src/settings.o \
 	src/sql_text.o \
 	src/statements.o \

@@ -27,6 +27,7 @@
 #include "changes.h"
 #include "keyset.h"
 #include "missing.h"
+#include "order_check.h"
 #include "plan_cache.h"
 #include "result.h"
 
@@ -35,6 +36,7 @@ typedef enum Phase
 {
 	PHASE_PREPARING,
 	PHASE_READING,
+	PHASE_CHECKING,
 	PHASE_LOCKING,
 	PHASE_LOOKING,
 	PHASE_CHANGING
@@ -76,6 +78,8 @@ phase_name(const BatchRun *run)
 			return "preparing";
 		case PHASE_READING:
 			return run->batch->changes != NULL ? "reading changes" : "reading keys";
+		case PHASE_CHECKING:
+			return "checking the order";
 		case PHASE_LOCKING:
 			return "locking";
 		case PHASE_LOOKING:
@@ -119,6 +123,36 @@ ou_batch_size(const Batch *batch)
 }
 
 /*
+ * Tell, of a batch that waited for a row until it was chosen to end a deadlock,
+ * how far it had come, and what the transaction held before.
+ */
+static void
+add_deadlock_context(BatchRun *run)
+{
+	const Target *target = run->plans->target;
+	MemoryContext caller = MemoryContextSwitchTo(run->context);
+	StringInfoData key;
+	StringInfoData before;
+
+	initStringInfo(&key);
+	initStringInfo(&before);
+	if (run->missing.next < run->wanted->nkeys)
+	{
+		ou_keytype_print_names(&key, target->key);
+		appendStringInfoChar(&key, '=');
+		ou_keytype_print(&key, target->key, ou_keyset_key(run->wanted, run->missing.next));
+	}
+	ou_order_describe(&before);
+	MemoryContextSwitchTo(caller);
+
+	if (key.len > 0)
+		errcontext("%d rows of the batch were locked, the next one wanted was %s",
+				   run->nlocked, key.data);
+	if (before.len > 0)
+		errcontext("this transaction had locked rows before, up to %s", before.data);
+}
+
+/*
  * Add a line of context to an error, and to a serialization failure the
  * advice that core does not give everywhere.
  */
@@ -130,6 +164,8 @@ add_context(void *arg)
 
 	if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE && !has_hint(run->context))
 		errhint("Roll back and retry the whole transaction.");
+	if (geterrcode() == ERRCODE_T_R_DEADLOCK_DETECTED && run->phase == PHASE_LOCKING)
+		add_deadlock_context(run);
 	if (run->plans != NULL)
 		errcontext("%s on table \"%s.%s\", batch size %d: %s", run->batch->verb,
 				   run->plans->target->schema, run->plans->target->name,
@@ -290,6 +326,141 @@ receive_locked(TupleTableSlot *slot, DestReceiver *self)
 	}
 	run->nlocked++;
 	return true;
+}
+
+/* What a look at the headers of wanted rows has found. */
+typedef struct HeldRows
+{
+	BatchRun   *run;
+	LockStrength wanted;
+	Datum	   *unheld;			/* lowest key that is not held, or NULL */
+	Datum	   *held;			/* highest key that is held, or NULL */
+	Datum	   *weak;			/* lowest key that is held too weakly, or NULL */
+	LockStrength weak_strength;
+} HeldRows;
+
+/* A DestReceiver that looks at headers. */
+typedef struct HeaderReceiver
+{
+	DestReceiver pub;
+	HeldRows   *rows;
+} HeaderReceiver;
+
+/*
+ * Receive where a wanted row is, and see if this transaction holds it.
+ */
+static bool
+receive_header(TupleTableSlot *slot, DestReceiver *self)
+{
+	HeldRows   *rows = ((HeaderReceiver *) self)->rows;
+	KeyType    *key = rows->run->wanted->keytype;
+	LockStrength strength;
+
+	slot_getallattrs(slot);
+	strength = ou_row_lock_held(DatumGetObjectId(slot->tts_values[0]),
+								(ItemPointer) DatumGetPointer(slot->tts_values[1]));
+	if (strength == STRENGTH_AS_NEEDED)
+	{
+		if (rows->unheld == NULL)
+			rows->unheld = ou_keytype_copy(key, slot->tts_values + 2, rows->run->context);
+		return true;
+	}
+	rows->held = ou_keytype_copy(key, slot->tts_values + 2, rows->run->context);
+	if (rows->weak == NULL && ou_row_lock_upgrade_deadlocks(strength, rows->wanted))
+	{
+		rows->weak = rows->held;
+		rows->weak_strength = strength;
+	}
+	return true;
+}
+
+/*
+ * Look which of the wanted rows this transaction holds.
+ */
+static void
+look_at_headers(BatchRun *run, HeldRows *rows)
+{
+	HeaderReceiver *receiver = palloc0(sizeof(HeaderReceiver));
+	Datum	   *values = palloc(run->wanted->keytype->ncolumns * sizeof(Datum));
+
+	receiver->pub = *make_receiver(run, receive_header);
+	receiver->rows = rows;
+	rows->run = run;
+	rows->wanted = ou_sql_strength(run->plans->target, &run->batch->shape);
+	store_key_params(values, run->wanted);
+	execute(run->plans, STATEMENT_HEADERS, values, &receiver->pub);
+}
+
+/*
+ * Whether it takes a look at the rows to know if the order is broken: the
+ * transaction held the table before, and either no batch of it tells which
+ * rows, or one that does was further on, or locked with less strength.
+ */
+static bool
+needs_look(const BatchRun *run, const OrderPosition *later, const OrderPosition *highest)
+{
+	const Target *target = run->plans->target;
+
+	if (!run->batch->was_locked || !ou_target_is_readable(target->relid))
+		return false;
+	return later != NULL || highest == NULL ||
+		ou_order_is_below(target, ou_keyset_key(run->wanted, 0), highest) ||
+		ou_order_weakest(highest) < ou_sql_strength(target, &run->batch->shape);
+}
+
+/*
+ * Compare the batch with what this transaction has locked before, and report
+ * what breaks the order: a row held too weakly, rows of a table or a row that
+ * come later.  Rows that are held already are no fault.  What is not certain
+ * is not reported.
+ */
+static void
+check_order(BatchRun *run)
+{
+	const char *verb = run->batch->verb;
+	const Target *target = run->plans->target;
+	const OrderPosition *later;
+	const OrderPosition *highest;
+	HeldRows	rows = {0};
+
+	if (!ou_order_is_watched(run->batch->was_locked))
+		return;
+	run->phase = PHASE_CHECKING;
+	later = ou_order_find_later_table(target);
+	highest = ou_order_find_highest(target);
+	if (needs_look(run, later, highest))
+		look_at_headers(run, &rows);
+	else if (!run->batch->was_locked && later != NULL)
+		ou_order_report_table(verb, target, later);
+
+	if (rows.weak != NULL)
+		ou_order_report_upgrade(verb, target, rows.weak, rows.weak_strength, rows.wanted);
+	else if (rows.unheld == NULL)
+		return;
+	else if (later != NULL)
+		ou_order_report_table(verb, target, later);
+	else if (highest != NULL && ou_order_is_below(target, rows.unheld, highest))
+		ou_order_report_position(verb, target, rows.unheld, highest);
+	else if (rows.held != NULL && ou_keytype_compare(target->key, rows.unheld, rows.held) < 0)
+		ou_order_report_key(verb, target, rows.unheld, rows.held);
+}
+
+/*
+ * Record how far this transaction has come: up to the highest key that is not
+ * missing.
+ */
+static void
+record_order(BatchRun *run)
+{
+	const Target *target = run->plans->target;
+	const Missing *missing = &run->missing;
+	int			last = run->wanted->nkeys - 1;
+
+	for (int i = missing->npositions - 1; i >= 0 && missing->positions[i] == last; i--)
+		last--;
+	if (last >= 0)
+		ou_order_record(target, ou_keyset_key(run->wanted, last),
+						ou_sql_strength(target, &run->batch->shape));
 }
 
 /*
@@ -587,14 +758,18 @@ run_steps(BatchRun *run)
 		ou_result_begin(&run->result, run->plans->target, batch->shape.result,
 						batch->result, batch->resultdesc);
 	read_batch(run);
+	check_order(run);
 	if (batch->shape.change != CHANGE_UPSERT)
 	{
 		lock_rows(run);
 		demand_all(run);
+		record_order(run);
 		if (batch->shape.change == CHANGE_NONE || run->nlocked == 0)
 			return;
 	}
 	change_rows(run);
+	if (batch->shape.change == CHANGE_UPSERT)
+		record_order(run);
 }
 
 /*

@@ -33,6 +33,7 @@ typedef struct AbsentRows
 typedef struct Batch
 {
 	const char *verb;			/* for reports */
+	bool		was_locked;		/* did the transaction hold the table before? */
 	BatchShape	shape;
 	ArrayType  *keys;			/* checked by ou_keyset_check_array, or NULL */
 	Jsonb	   *changes;		/* read by ou_json_columns_read, or NULL */

@@ -13,6 +13,8 @@
 
 #include "access/stratnum.h"
 #include "access/tupdesc.h"
+#include "storage/lock.h"
+#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 #include "utils/sortsupport.h"
 
@@ -30,6 +32,22 @@ ou_compat_prepare_index_order(Relation index, SortSupport order)
 	PrepareSortSupportFromIndexRel(index, false, order);
 #else
 	PrepareSortSupportFromIndexRel(index, BTLessStrategyNumber, order);
+#endif
+}
+
+/*
+ * Whether this transaction holds a lock of the given mode or a stronger one.
+ */
+static inline bool
+ou_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
+{
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(tag, mode, true);
+#else
+	for (; mode <= MaxLockMode; mode++)
+		if (LockHeldByMe(tag, mode))
+			return true;
+	return false;
 #endif
 }
 

@@ -183,14 +183,25 @@ ou_insert_substitute(Node *expr, const Query *query)
 }
 
 /*
+ * Whether it matters which of equal rows comes first: where a conflict may
+ * drop the row.  Where it always updates, equal rows are an error.
+ */
+static bool
+first_row_counts(const Query *query)
+{
+	return query->onConflict->action != ONCONFLICT_UPDATE ||
+		query->onConflict->onConflictWhere != NULL;
+}
+
+/*
  * Whether a sort of the rows could change what is inserted: values that are
- * made up row by row would be made up in the new order, and of equal rows,
- * where a conflict does no more than drop a row, another one could come first.
+ * made up row by row would be made up in the new order, and of equal rows
+ * another one could come first.
  */
 bool
 ou_insert_must_settle(const Query *query)
 {
-	return query->onConflict->action != ONCONFLICT_UPDATE ||
+	return first_row_counts(query) ||
 		contain_volatile_functions((Node *) query->targetList);
 }
 
@@ -320,7 +331,7 @@ ou_insert_settle(Query *query, List *keys)
 	int			rti;
 	ListCell   *lc;
 
-	if (query->onConflict->action != ONCONFLICT_UPDATE)
+	if (first_row_counts(query))
 		add_row_number(source);
 	rti = replace_source(query, source);
 	foreach(lc, source->targetList)

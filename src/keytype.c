@@ -14,6 +14,7 @@
 #include "access/stratnum.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -96,6 +97,21 @@ ou_keytype_compare(KeyType *keytype, const Datum *a, const Datum *b)
 			return order;
 	}
 	return 0;
+}
+
+/*
+ * Copy a key into context.
+ */
+Datum *
+ou_keytype_copy(const KeyType *keytype, const Datum *key, MemoryContext context)
+{
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Datum	   *copy = palloc(keytype->ncolumns * sizeof(Datum));
+
+	for (int i = 0; i < keytype->ncolumns; i++)
+		copy[i] = datumCopy(key[i], keytype->columns[i].typbyval, keytype->columns[i].typlen);
+	MemoryContextSwitchTo(caller);
+	return copy;
 }
 
 /*

@@ -40,6 +40,7 @@ typedef struct KeyType
 
 extern KeyType *ou_keytype_describe(Relation rel, Relation index);
 extern int	ou_keytype_compare(KeyType *keytype, const Datum *a, const Datum *b);
+extern Datum *ou_keytype_copy(const KeyType *keytype, const Datum *key, MemoryContext context);
 extern void ou_keytype_print(StringInfo out, const KeyType *keytype, const Datum *key);
 extern void ou_keytype_print_names(StringInfo out, const KeyType *keytype);
 

@@ -145,6 +145,7 @@ ou_lock_all(Jsonb *targets, const Batch *common)
 	int			ntables = read_targets(targets, &tables);
 	Batch	   *batches = palloc(sizeof(Batch) * Max(ntables, 1));
 	AbsentRows	absent = {0};
+	LockRequest request = {.verb = common->verb};
 	int64		nlocked = 0;
 
 	check_targets(tables, ntables);
@@ -154,8 +155,9 @@ ou_lock_all(Jsonb *targets, const Batch *common)
 		batches[i] = *common;
 		batches[i].absent = &absent;
 		batches[i].changes = tables[i].keys;
-		batches[i].shape.relid = ou_target_lock_by_name(tables[i].name, common->verb,
-															   ou_batch_size(&batches[i]));
+		request.batch_size = ou_batch_size(&batches[i]);
+		batches[i].shape.relid = ou_target_lock_by_name(tables[i].name, &request,
+														&batches[i].was_locked);
 		batches[i].shape.source = ou_json_keys_read(tables[i].keys, batches[i].shape.relid,
 													&batches[i].shape.columns);
 	}

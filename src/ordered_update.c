@@ -20,6 +20,7 @@
 #include "json_changes.h"
 #include "lock_all.h"
 #include "keyset.h"
+#include "order_check.h"
 #include "settings.h"
 #include "statements.h"
 
@@ -44,6 +45,7 @@ _PG_init(void)
 {
 	ou_settings_define();
 	ou_statements_install();
+	ou_order_install();
 }
 
 /*
@@ -118,11 +120,14 @@ read_strength(FunctionCallInfo fcinfo, int arg)
 /*
  * Lock the table that the row type of the first argument belongs to.
  */
-static Oid
-lock_target(FunctionCallInfo fcinfo, const Batch *batch)
+static void
+lock_target(FunctionCallInfo fcinfo, Batch *batch)
 {
-	return ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0), batch->verb,
-									 ou_batch_size(batch));
+	LockRequest request = {.verb = batch->verb};
+
+	request.batch_size = ou_batch_size(batch);
+	batch->shape.relid = ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0),
+												   &request, &batch->was_locked);
 }
 
 /*
@@ -171,13 +176,14 @@ Datum
 ordered_increment_ids(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_increment"};
+	LockRequest request = {.verb = batch.verb};
 
 	batch.keys = read_keys(fcinfo, 0, "ids");
 	check_positive(batch.keys);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = ou_target_lock_by_name(ou_default_table, batch.verb,
-											   ou_batch_size(&batch));
+	request.batch_size = ou_batch_size(&batch);
+	batch.shape.relid = ou_target_lock_by_name(ou_default_table, &request, &batch.was_locked);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.strength = STRENGTH_UPDATE;
 	batch.shape.result = RESULT_ID_REVISION;
@@ -203,7 +209,7 @@ ordered_increment(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 4);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, &batch);
+	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.columns =
 		bms_make_singleton(ou_target_find_counter(batch.shape.relid,
@@ -238,7 +244,7 @@ ordered_add(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, &batch);
+	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_ADD;
 	read_changes(fcinfo, &batch, &columns);
 	if (!bms_is_empty(columns.null))
@@ -264,7 +270,7 @@ ordered_update(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, &batch);
+	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_SET;
 	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
@@ -283,7 +289,7 @@ ordered_upsert(PG_FUNCTION_ARGS)
 	batch.changes = PG_GETARG_JSONB_P(1);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, &batch);
+	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_UPSERT;
 	read_changes(fcinfo, &batch, &columns);
 	return run_batch(fcinfo, &batch);
@@ -302,7 +308,7 @@ ordered_delete(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 2);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, &batch);
+	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_DELETE;
 	return run_batch(fcinfo, &batch);
 }
@@ -322,7 +328,7 @@ ordered_lock(PG_FUNCTION_ARGS)
 	batch.missing = read_missing(fcinfo, 4);
 	ou_target_check_writable(batch.verb);
 
-	batch.shape.relid = lock_target(fcinfo, &batch);
+	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_NONE;
 	return run_batch(fcinfo, &batch);
 }

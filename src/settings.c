@@ -26,6 +26,16 @@ bool		ou_order_statements = false;
 /* Whether to log which statements do not, and why. */
 bool		ou_log_unordered = false;
 
+/* Whether to watch the order in which a transaction locks rows. */
+int			ou_order_check = ORDER_CHECK_WARNING;
+
+static const struct config_enum_entry order_check_options[] = {
+	{"off", ORDER_CHECK_OFF, false},
+	{"warning", ORDER_CHECK_WARNING, false},
+	{"error", ORDER_CHECK_ERROR, false},
+	{NULL, 0, false}
+};
+
 /*
  * Have all statements planned anew, those prepared before too, when a
  * parameter changes that plans depend on.
@@ -63,6 +73,13 @@ ou_settings_define(void)
 							   &ou_default_counter,
 							   "revision",
 							   PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("ordered_update.order_check",
+							 "Says when a verb locks rows out of the order of its transaction.",
+							 NULL,
+							 &ou_order_check,
+							 ORDER_CHECK_WARNING,
+							 order_check_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("ordered_update.order_statements",
 							 "Makes ordinary statements lock rows in primary key order.",
 							 "UPDATE, DELETE, MERGE, INSERT ... ON CONFLICT and SELECT ... FOR UPDATE or SHARE.",

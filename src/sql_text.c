@@ -46,14 +46,6 @@
 
 #include "sql_text.h"
 
-/* Strength as SQL writes it, by LockStrength. */
-static const char *const strength_words[] = {
-	[STRENGTH_KEY_SHARE] = "KEY SHARE",
-	[STRENGTH_SHARE] = "SHARE",
-	[STRENGTH_NO_KEY_UPDATE] = "NO KEY UPDATE",
-	[STRENGTH_UPDATE] = "UPDATE",
-};
-
 /*
  * The kind of statement that makes a change: CMD_SELECT where there is none.
  */
@@ -263,8 +255,8 @@ append_wanted_rows(StringInfo out, SqlText *sql, const Target *target)
  * Stronger deadlocks against inserts into a table that references this one;
  * weaker is upgraded later, which deadlocks too.
  */
-static LockStrength
-resolve_strength(const Target *target, const BatchShape *shape)
+LockStrength
+ou_sql_strength(const Target *target, const BatchShape *shape)
 {
 	if (shape->strength != STRENGTH_AS_NEEDED)
 		return shape->strength;
@@ -292,7 +284,7 @@ build_lock(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 		append_all_columns(out, target);
 	}
 	append_wanted_rows(out, sql, target);
-	appendStringInfo(out, " FOR %s OF t%s", strength_words[resolve_strength(target, shape)],
+	appendStringInfo(out, " FOR %s OF t%s", ou_row_lock_name(ou_sql_strength(target, shape)),
 					 shape->wait == WAIT_NOT ? " NOWAIT" : "");
 }
 
@@ -308,6 +300,18 @@ build_look(StringInfo out, SqlText *sql, const Target *target)
 	append_key_list(out, target, "t");
 	append_wanted_rows(out, sql, target);
 	appendStringInfoString(out, " FOR KEY SHARE OF t SKIP LOCKED");
+}
+
+/*
+ * Build the statement that finds the wanted rows, without locking them, to read
+ * their headers.  It returns where they are and their keys.
+ */
+static void
+build_headers(StringInfo out, SqlText *sql, const Target *target)
+{
+	appendStringInfoString(out, "SELECT t.tableoid, t.ctid, ");
+	append_key_list(out, target, "t");
+	append_wanted_rows(out, sql, target);
 }
 
 /*
@@ -737,6 +741,9 @@ ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 			break;
 		case STATEMENT_LOOK:
 			build_look(&out, &sql, target);
+			break;
+		case STATEMENT_HEADERS:
+			build_headers(&out, &sql, target);
 			break;
 		case STATEMENT_CHANGE:
 			build_change(&out, &sql, target, shape);

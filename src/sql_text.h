@@ -11,6 +11,7 @@
 #include "nodes/bitmapset.h"
 
 #include "keyset.h"
+#include "row_lock.h"
 
 /* What happens to the rows once they are locked. */
 typedef enum ChangeKind
@@ -22,16 +23,6 @@ typedef enum ChangeKind
 	CHANGE_UPSERT,				/* the same, and absent rows are inserted */
 	CHANGE_DELETE
 } ChangeKind;
-
-/* Row lock, in ascending strength. */
-typedef enum LockStrength
-{
-	STRENGTH_AS_NEEDED,			/* what the change needs */
-	STRENGTH_KEY_SHARE,
-	STRENGTH_SHARE,
-	STRENGTH_NO_KEY_UPDATE,
-	STRENGTH_UPDATE
-} LockStrength;
 
 /* What to do about a row that somebody else has locked. */
 typedef enum LockWait
@@ -94,6 +85,7 @@ typedef enum Statement
 	STATEMENT_READ,
 	STATEMENT_LOCK,
 	STATEMENT_LOOK,
+	STATEMENT_HEADERS,
 	STATEMENT_CHANGE
 } Statement;
 
@@ -108,6 +100,7 @@ typedef struct SqlText
 } SqlText;
 
 extern CmdType ou_sql_change_event(ChangeKind change);
+extern LockStrength ou_sql_strength(const Target *target, const BatchShape *shape);
 extern Bitmapset *ou_sql_changed_columns(const Target *target, const BatchShape *shape);
 extern SqlText ou_sql_build(const Target *target, const BatchShape *shape, Statement statement);
 

@@ -38,6 +38,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "compat.h"
 #include "target.h"
 
 /*
@@ -56,11 +57,10 @@ ou_target_check_writable(const char *verb)
 	pfree(name);
 }
 
-/* Who is waiting for a table, for the line of context. */
+/* A wait for a table, for the line of context. */
 typedef struct TableWait
 {
-	const char *verb;
-	int			batch_size;
+	const LockRequest *request;
 	const char *name;
 } TableWait;
 
@@ -72,8 +72,31 @@ add_wait_context(void *arg)
 {
 	TableWait  *wait = arg;
 
-	errcontext("%s on table %s, batch size %d: locking the table", wait->verb,
-			   wait->name, wait->batch_size);
+	errcontext("%s on table %s, batch size %d: locking the table", wait->request->verb,
+			   wait->name, wait->request->batch_size);
+}
+
+/*
+ * Whether this transaction holds the table in a mode that lets it lock rows.
+ */
+static bool
+is_locked(Oid relid)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+	return ou_compat_lock_is_held(&tag, RowShareLock);
+}
+
+/*
+ * Note, before a table is locked that a name was found to mean, whether it is
+ * locked already.
+ */
+static void
+note_lock(const RangeVar *name, Oid relid, Oid oldrelid, void *was_locked)
+{
+	if (OidIsValid(relid) && relid != oldrelid)
+		*(bool *) was_locked = is_locked(relid);
 }
 
 /*
@@ -89,17 +112,17 @@ lock_partitions(Oid relid)
 
 /*
  * Lock the table that name, written as in SQL, means under the search_path,
- * and return its OID.  verb and
- * batch_size are for the line of context.
+ * and return its OID.  was_locked tells
+ * whether the transaction could have locked rows of it before.
  *
  * Raises 42602 when the name is malformed, 42P01 or 3F000 when there is no
  * such table.
  */
 Oid
-ou_target_lock_by_name(const char *name, const char *verb, int batch_size)
+ou_target_lock_by_name(const char *name, const LockRequest *request, bool *was_locked)
 {
 	List	   *names = textToQualifiedNameList(cstring_to_text(name));
-	TableWait	wait = {.verb = verb, .batch_size = batch_size, .name = name};
+	TableWait	wait = {request, name};
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = add_wait_context,
@@ -108,7 +131,8 @@ ou_target_lock_by_name(const char *name, const char *verb, int batch_size)
 	Oid			relid;
 
 	error_context_stack = &callback;
-	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), RowExclusiveLock, false);
+	relid = RangeVarGetRelidExtended(makeRangeVarFromNameList(names), RowExclusiveLock,
+									 0, note_lock, was_locked);
 	lock_partitions(relid);
 	error_context_stack = callback.previous;
 	return relid;
@@ -129,16 +153,16 @@ lock_table(Oid relid)
 }
 
 /*
- * Lock the table whose rows have type rowtype, and return its OID.  verb and
- * batch_size are for the line of context.
+ * Lock the table whose rows have type rowtype, and return its OID.  was_locked tells
+ * whether the transaction could have locked rows of it before.
  *
  * Raises 42809 when rowtype belongs to no relation, 42P01 when the table is
  * gone.
  */
 Oid
-ou_target_lock_by_rowtype(Oid rowtype, const char *verb, int batch_size)
+ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_locked)
 {
-	TableWait	wait = {.verb = verb, .batch_size = batch_size};
+	TableWait	wait = {request, format_type_be(rowtype)};
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = add_wait_context,
@@ -155,11 +179,20 @@ ou_target_lock_by_rowtype(Oid rowtype, const char *verb, int batch_size)
 						format_type_be(rowtype)),
 				 errhint("Name the table by its row type, as in NULL::mytable.")));
 
-	wait.name = format_type_be(rowtype);
+	*was_locked = is_locked(relid);
 	error_context_stack = &callback;
 	lock_table(relid);
 	error_context_stack = callback.previous;
 	return relid;
+}
+
+/*
+ * Whether the caller may read every column, and thereby ctid.
+ */
+bool
+ou_target_is_readable(Oid relid)
+{
+	return pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
 /*
@@ -179,7 +212,7 @@ ou_target_has_ctids(Oid relid)
 	form = (Form_pg_class) GETSTRUCT(tuple);
 	result = form->relkind == RELKIND_RELATION &&
 		form->relam == HEAP_TABLE_AM_OID &&
-		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+		ou_target_is_readable(relid);
 	ReleaseSysCache(tuple);
 	return result;
 }

@@ -41,13 +41,21 @@ typedef struct Target
 	Bitmapset  *key_columns;	/* attribute numbers of the key */
 } Target;
 
-extern Oid	ou_target_lock_by_name(const char *name, const char *verb, int batch_size);
-extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const char *verb, int batch_size);
+/* Who wants a table, for the line of context. */
+typedef struct LockRequest
+{
+	const char *verb;
+	int			batch_size;
+} LockRequest;
+
+extern Oid	ou_target_lock_by_name(const char *name, const LockRequest *request, bool *was_locked);
+extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_locked);
 extern void ou_target_check_writable(const char *verb);
 extern Target *ou_target_describe(Oid relid, CmdType event);
 extern List *ou_target_find_key(Relation rel);
 extern Bitmapset *ou_target_find_unique_columns(Relation rel);
 extern bool ou_target_has_ctids(Oid relid);
+extern bool ou_target_is_readable(Oid relid);
 extern AttrNumber ou_target_find_counter(Oid relid, const char *column);
 extern void ou_target_check_counter(const Target *target, AttrNumber attnum);
 extern void ou_target_check_amount(const Target *target, AttrNumber attnum, Numeric amount);

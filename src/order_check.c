@@ -1,0 +1,376 @@
+/*-------------------------------------------------------------------------
+ *
+ * order_check.c
+ *		The watch: what this transaction has locked so far, and in which order.
+ *
+ * Each batch leaves the highest key that it locked, the position in its table.
+ * Tables are in the order of their schema-qualified names, as bytes, rows in
+ * that of the primary key.  Positions belong to the subtransaction that
+ * recorded them, and go with it if it is rolled back, as the row locks do.
+ *
+ * Here is kept and compared what is known.  Whether a row is held already,
+ * which makes a position harmless, is found out by the caller.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "lib/ilist.h"
+#include "fmgr.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "order_check.h"
+#include "settings.h"
+
+/* One column of a position's key. */
+typedef struct PositionColumn
+{
+	AttrNumber	attnum;
+	Oid			type;
+	Oid			output;			/* output function of type */
+	int16		typlen;
+	bool		typbyval;
+} PositionColumn;
+
+/* The highest key of a table that a subtransaction locked. */
+struct OrderPosition
+{
+	dlist_node	node;
+	Oid			relid;
+	char	   *table;			/* schema.name, which gives the order */
+	char	   *names;			/* of the key columns, as (a, b) */
+	SubTransactionId subid;
+	LockStrength weakest;		/* of the locks up to here */
+	int			ncolumns;
+	PositionColumn *columns;
+	Datum	   *key;
+};
+
+/* Positions of the current transaction, in TopTransactionContext. */
+static dlist_head positions = DLIST_STATIC_INIT(positions);
+
+/*
+ * Forget all positions at the end of the transaction.
+ */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+		dlist_init(&positions);
+}
+
+/*
+ * At the end of a subtransaction give its positions to its parent, or forget
+ * them.
+ */
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId parent, void *arg)
+{
+	dlist_mutable_iter iter;
+
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	dlist_foreach_modify(iter, &positions)
+	{
+		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
+
+		if (position->subid != subid)
+			continue;
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			position->subid = parent;
+		else
+			dlist_delete(iter.cur);
+	}
+}
+
+/*
+ * Have the end of transactions told.
+ */
+void
+ou_order_install(void)
+{
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
+}
+
+/*
+ * Whether this transaction can have locked anything that a batch on a table
+ * has to be compared with.  table_was_locked tells if it held the table, in
+ * ROW SHARE mode or stronger, before the batch came.
+ */
+bool
+ou_order_is_watched(bool table_was_locked)
+{
+	return ou_order_check != ORDER_CHECK_OFF &&
+		(table_was_locked || !dlist_is_empty(&positions));
+}
+
+/*
+ * Whether the key of a position is of the types that the table's key is of
+ * now: the table could have been changed by this very transaction.
+ */
+static bool
+matches_key(const OrderPosition *position, const KeyType *key)
+{
+	if (position->ncolumns != key->ncolumns)
+		return false;
+	for (int i = 0; i < key->ncolumns; i++)
+		if (position->columns[i].attnum != key->columns[i].attnum ||
+			position->columns[i].type != key->columns[i].type)
+			return false;
+	return true;
+}
+
+/*
+ * Make an empty position for target in the current subtransaction.
+ */
+static OrderPosition *
+make_position(const Target *target)
+{
+	const KeyType *key = target->key;
+	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
+	OrderPosition *position = palloc0(sizeof(OrderPosition));
+	StringInfoData names;
+
+	initStringInfo(&names);
+	ou_keytype_print_names(&names, key);
+	position->names = names.data;
+	position->table = psprintf("%s.%s", target->schema, target->name);
+	position->relid = target->relid;
+	position->subid = GetCurrentSubTransactionId();
+	position->weakest = STRENGTH_UPDATE;
+	position->ncolumns = key->ncolumns;
+	position->columns = palloc(key->ncolumns * sizeof(PositionColumn));
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		position->columns[i].attnum = key->columns[i].attnum;
+		position->columns[i].type = key->columns[i].type;
+		position->columns[i].output = key->columns[i].output;
+		position->columns[i].typlen = key->columns[i].typlen;
+		position->columns[i].typbyval = key->columns[i].typbyval;
+	}
+	dlist_push_tail(&positions, &position->node);
+	MemoryContextSwitchTo(caller);
+	return position;
+}
+
+/*
+ * Copy a key into a position.
+ */
+static void
+set_key(OrderPosition *position, const Datum *key)
+{
+	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
+
+	if (position->key == NULL)
+		position->key = palloc(position->ncolumns * sizeof(Datum));
+	else
+		for (int i = 0; i < position->ncolumns; i++)
+			if (!position->columns[i].typbyval)
+				pfree(DatumGetPointer(position->key[i]));
+	for (int i = 0; i < position->ncolumns; i++)
+		position->key[i] = datumCopy(key[i], position->columns[i].typbyval,
+									 position->columns[i].typlen);
+	MemoryContextSwitchTo(caller);
+}
+
+/*
+ * Record that rows of target up to key are now locked with the given strength.
+ */
+void
+ou_order_record(const Target *target, const Datum *key, LockStrength strength)
+{
+	SubTransactionId subid = GetCurrentSubTransactionId();
+	OrderPosition *position = NULL;
+	dlist_iter	iter;
+
+	if (ou_order_check == ORDER_CHECK_OFF)
+		return;
+	dlist_foreach(iter, &positions)
+	{
+		OrderPosition *candidate = dlist_container(OrderPosition, node, iter.cur);
+
+		if (candidate->relid == target->relid && candidate->subid == subid &&
+			matches_key(candidate, target->key))
+			position = candidate;
+	}
+	if (position == NULL)
+		position = make_position(target);
+	position->weakest = Min(position->weakest, strength);
+	if (position->key == NULL || ou_keytype_compare(target->key, position->key, key) < 0)
+		set_key(position, key);
+}
+
+/*
+ * Find a position in a table that comes after target.  NULL if there is none.
+ */
+const OrderPosition *
+ou_order_find_later_table(const Target *target)
+{
+	const OrderPosition *later = NULL;
+	char	   *table = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &positions)
+	{
+		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
+
+		if (position->relid == target->relid)
+			continue;
+		if (table == NULL)
+			table = psprintf("%s.%s", target->schema, target->name);
+		if (strcmp(position->table, table) > 0)
+			later = position;
+	}
+	return later;
+}
+
+/*
+ * Find the highest position in target.  NULL if there is none.
+ */
+const OrderPosition *
+ou_order_find_highest(const Target *target)
+{
+	const OrderPosition *highest = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &positions)
+	{
+		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
+
+		if (position->relid == target->relid && matches_key(position, target->key) &&
+			(highest == NULL || ou_keytype_compare(target->key, highest->key, position->key) < 0))
+			highest = position;
+	}
+	return highest;
+}
+
+/*
+ * Whether key comes before a position in the same table.
+ */
+bool
+ou_order_is_below(const Target *target, const Datum *key, const OrderPosition *position)
+{
+	return ou_keytype_compare(target->key, key, position->key) < 0;
+}
+
+/*
+ * The weakest lock that led up to a position.
+ */
+LockStrength
+ou_order_weakest(const OrderPosition *position)
+{
+	return position->weakest;
+}
+
+/*
+ * Append a position, as table "public.articles", key (id)=(3).
+ */
+static void
+print_position(StringInfo out, const OrderPosition *position)
+{
+	appendStringInfo(out, "table \"%s\", key %s=(", position->table, position->names);
+	for (int i = 0; i < position->ncolumns; i++)
+		appendStringInfo(out, "%s%s", i > 0 ? ", " : "",
+						 OidOutputFunctionCall(position->columns[i].output, position->key[i]));
+	appendStringInfoChar(out, ')');
+}
+
+/*
+ * Make the text of a key of target, as key (id)=(3).
+ */
+static char *
+key_text(const Target *target, const Datum *key)
+{
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfoString(&out, "key ");
+	ou_keytype_print_names(&out, target->key);
+	appendStringInfoChar(&out, '=');
+	ou_keytype_print(&out, target->key, key);
+	return out.data;
+}
+
+/*
+ * Report a broken order: as a warning, or as error 55U01.
+ */
+static void
+report(const char *verb, const Target *target, const char *detail)
+{
+	ereport(ou_order_check == ORDER_CHECK_ERROR ? ERROR : WARNING,
+			(errcode(ERRCODE_ORDER_BROKEN),
+			 errmsg("%s locks rows of table \"%s\" out of order", verb, target->name),
+			 errdetail_internal("%s", detail),
+			 errhint("Lock all rows that the transaction changes before anything else, in one call: ordered_lock, or ordered_lock_all for several tables."),
+			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
+			 err_generic_string(PG_DIAG_TABLE_NAME, target->name)));
+}
+
+/*
+ * Report that rows of a table that comes later are held.
+ */
+void
+ou_order_report_table(const char *verb, const Target *target, const OrderPosition *held)
+{
+	StringInfoData position;
+
+	initStringInfo(&position);
+	print_position(&position, held);
+	report(verb, target,
+		   psprintf(_("This transaction holds %s, and now wants rows of table \"%s.%s\", which comes first."),
+					position.data, target->schema, target->name));
+}
+
+/*
+ * Report that a row with a higher key than wanted is held, by an earlier batch.
+ */
+void
+ou_order_report_position(const char *verb, const Target *target, const Datum *wanted,
+						 const OrderPosition *held)
+{
+	ou_order_report_key(verb, target, wanted, held->key);
+}
+
+/*
+ * Report that a row with a higher key than wanted is held.
+ */
+void
+ou_order_report_key(const char *verb, const Target *target, const Datum *wanted,
+					const Datum *held)
+{
+	report(verb, target,
+		   psprintf(_("This transaction holds %s, and now wants %s, which comes first."),
+					key_text(target, held), key_text(target, wanted)));
+}
+
+/*
+ * Report that a row is held with less strength than wanted.
+ */
+void
+ou_order_report_upgrade(const char *verb, const Target *target, const Datum *key,
+						LockStrength held, LockStrength wanted)
+{
+	report(verb, target,
+		   psprintf(_("This transaction holds %s FOR %s, and now wants it FOR %s: two that do so wait for each other."),
+					key_text(target, key), ou_row_lock_name(held),
+					ou_row_lock_name(wanted)));
+}
+
+/*
+ * Append all positions of this transaction, for the context of a deadlock.
+ */
+void
+ou_order_describe(StringInfo out)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &positions)
+	{
+		appendStringInfoString(out, out->len > 0 ? "; " : "");
+		print_position(out, dlist_container(OrderPosition, node, iter.cur));
+	}
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * order_check.h
+ *		The watch: what this transaction has locked so far, and in which order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OU_ORDER_CHECK_H
+#define OU_ORDER_CHECK_H
+
+#include "lib/stringinfo.h"
+
+#include "row_lock.h"
+#include "target.h"
+
+/* SQLSTATE of a broken order. */
+#define ERRCODE_ORDER_BROKEN MAKE_SQLSTATE('5', '5', 'U', '0', '1')
+
+typedef struct OrderPosition OrderPosition;
+
+extern void ou_order_install(void);
+extern bool ou_order_is_watched(bool table_was_locked);
+extern void ou_order_record(const Target *target, const Datum *key, LockStrength strength);
+extern const OrderPosition *ou_order_find_later_table(const Target *target);
+extern const OrderPosition *ou_order_find_highest(const Target *target);
+extern bool ou_order_is_below(const Target *target, const Datum *key, const OrderPosition *position);
+extern LockStrength ou_order_weakest(const OrderPosition *position);
+extern void ou_order_report_table(const char *verb, const Target *target, const OrderPosition *held);
+extern void ou_order_report_position(const char *verb, const Target *target, const Datum *wanted,
+									 const OrderPosition *held);
+extern void ou_order_report_key(const char *verb, const Target *target, const Datum *wanted,
+								const Datum *held);
+extern void ou_order_report_upgrade(const char *verb, const Target *target, const Datum *key,
+									LockStrength held, LockStrength wanted);
+extern void ou_order_describe(StringInfo out);
+
+#endif							/* OU_ORDER_CHECK_H */
