@@ -52,6 +52,7 @@
 #define REASON_LIMIT "it has LIMIT or OFFSET"
 #define REASON_SEVERAL "rows of several tables are locked"
 #define REASON_VOLATILE "the key of a row to insert is a volatile expression"
+#define REASON_ANY_CONFLICT "any conflict drops a row, and there are several unique indexes"
 #define REASON_NO_VALUE "a row to insert has no value for the key"
 
 static planner_hook_type previous_planner_hook = NULL;
@@ -494,6 +495,9 @@ order_upsert(Query *query)
 	arbiter = ou_insert_find_arbiter(query, rel);
 	if (arbiter == NIL)
 		reason = REASON_NO_KEY;
+	else if (query->onConflict->arbiterElems == NIL &&
+			 !OidIsValid(query->onConflict->constraint) && !ou_target_has_only_key(rel))
+		reason = REASON_ANY_CONFLICT;
 	else if (upsert_sets_unique(query->onConflict, rel, arbiter))
 		reason = REASON_SETS_UNIQUE;
 	else

@@ -18,6 +18,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
@@ -32,6 +33,7 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -364,16 +366,94 @@ add_generated_from(Bitmapset *attnums, Relation rel)
 }
 
 /*
- * Attribute numbers of the columns that a unique or exclusion constraint of
- * rel looks at when a row is changed, not at the end of the transaction.
+ * Add to attnums the columns that an index of rel looks at.
  */
-Bitmapset *
-ou_target_find_unique_columns(Relation rel)
+static Bitmapset *
+add_index_columns(Bitmapset *attnums, Relation index)
+{
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+		if (index->rd_index->indkey.values[i] > 0)
+			attnums = bms_add_member(attnums, index->rd_index->indkey.values[i]);
+	attnums = add_expression_columns(attnums, (Node *) RelationGetIndexExpressions(index));
+	return add_expression_columns(attnums, (Node *) RelationGetIndexPredicate(index));
+}
+
+/*
+ * Add to attnums the columns of rel that an index of one of its children, a
+ * row of pg_index, looks at: all columns where that is an expression's or a
+ * predicate's business.  What a partition has from its parent is not looked
+ * at again.
+ */
+static Bitmapset *
+add_child_index_columns(Bitmapset *attnums, Relation rel, HeapTuple tuple)
+{
+	Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+
+	if (!(form->indisunique || form->indisexclusion) || !form->indimmediate ||
+		get_rel_relispartition(form->indexrelid))
+		return attnums;
+	if (!heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) ||
+		!heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+		return bms_add_range(attnums, 1, RelationGetNumberOfAttributes(rel));
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		char	   *name = get_attname(form->indrelid, form->indkey.values[i], false);
+		AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+
+		if (attnum > 0)
+			attnums = bms_add_member(attnums, attnum);
+	}
+	return attnums;
+}
+
+/*
+ * Add to attnums the columns of rel that unique indexes of its partitions and
+ * children look at, which they have for themselves.  The children are not
+ * locked, as the statement may not come near them.
+ */
+static Bitmapset *
+add_children_unique_columns(Bitmapset *attnums, Relation rel)
+{
+	List	   *children;
+	Relation	catalog;
+	ListCell   *lc;
+
+	if (!rel->rd_rel->relhassubclass)
+		return attnums;
+	children = find_all_inheritors(RelationGetRelid(rel), NoLock, NULL);
+	catalog = table_open(IndexRelationId, AccessShareLock);
+	for_each_from(lc, children, 1)
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple	tuple;
+
+		ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(lfirst_oid(lc)));
+		scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+			attnums = add_child_index_columns(attnums, rel, tuple);
+		systable_endscan(scan);
+	}
+	table_close(catalog, AccessShareLock);
+	list_free(children);
+	return attnums;
+}
+
+/*
+ * Collect the columns that the unique indexes and exclusion constraints of
+ * rel look at when a row is changed, not at the end of the transaction.  Sets
+ * only_key to whether the primary key is the only one.
+ */
+static Bitmapset *
+collect_unique_columns(Relation rel, bool *only_key)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	Bitmapset  *attnums = NULL;
+	Bitmapset  *children = add_children_unique_columns(NULL, rel);
 	ListCell   *lc;
 
+	*only_key = bms_is_empty(children);
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
@@ -381,16 +461,37 @@ ou_target_find_unique_columns(Relation rel)
 
 		if ((form->indisunique || form->indisexclusion) && form->indimmediate)
 		{
-			for (int i = 0; i < form->indnkeyatts; i++)
-				if (form->indkey.values[i] > 0)
-					attnums = bms_add_member(attnums, form->indkey.values[i]);
-			attnums = add_expression_columns(attnums, (Node *) RelationGetIndexExpressions(index));
-			attnums = add_expression_columns(attnums, (Node *) RelationGetIndexPredicate(index));
+			attnums = add_index_columns(attnums, index);
+			*only_key = *only_key && form->indisprimary;
 		}
 		index_close(index, AccessShareLock);
 	}
 	list_free(indexes);
-	return add_generated_from(attnums, rel);
+	return add_generated_from(bms_join(attnums, children), rel);
+}
+
+/*
+ * Attribute numbers of the columns of rel, any of which it takes to set for the
+ * success of a statement to depend on the order of its rows.
+ */
+Bitmapset *
+ou_target_find_unique_columns(Relation rel)
+{
+	bool		only_key;
+
+	return collect_unique_columns(rel, &only_key);
+}
+
+/*
+ * Whether a row to insert can only conflict with the primary key of rel.
+ */
+bool
+ou_target_has_only_key(Relation rel)
+{
+	bool		only_key;
+
+	bms_free(collect_unique_columns(rel, &only_key));
+	return only_key;
 }
 
 /*
