@@ -12,6 +12,7 @@ OBJS = \
 	src/keyset.o \
 	src/keytype.o \
 	src/lock_all.o \
+	src/merge_actions.o \
 	src/missing.o \
 	src/order_check.o \
 	src/ordered_update.o \
@@ -54,7 +55,8 @@ REGRESS = \
 	ordered_statements_setup \
 	ordered_statements \
 	ordered_statements_left_alone \
-	ordered_statements_results
+	ordered_statements_results \
+	statements_unchanged
 ISOLATION = \
 	bitmap-scan-control \
 	composite-keys \

@@ -13,6 +13,7 @@
 
 #include "access/stratnum.h"
 #include "access/tupdesc.h"
+#include "nodes/parsenodes.h"
 #include "storage/lock.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
@@ -48,6 +49,49 @@ ou_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
 		if (LockHeldByMe(tag, mode))
 			return true;
 	return false;
+#endif
+}
+
+/*
+ * Whether an action of a MERGE is for rows of the target that no row of the
+ * source matches.
+ */
+static inline bool
+ou_compat_is_by_source(const MergeAction *action)
+{
+#if PG_VERSION_NUM >= 170000
+	return action->matchKind == MERGE_WHEN_NOT_MATCHED_BY_SOURCE;
+#else
+	return false;
+#endif
+}
+
+/*
+ * Whether an action of a MERGE is for rows of the source that match no row of
+ * the target.
+ */
+static inline bool
+ou_compat_is_by_target(const MergeAction *action)
+{
+#if PG_VERSION_NUM >= 170000
+	return action->matchKind == MERGE_WHEN_NOT_MATCHED_BY_TARGET;
+#else
+	return !action->matched;
+#endif
+}
+
+/*
+ * Whether the planner of a MERGE that inserts rows takes note that columns of
+ * the target in its target list can be null.  Version 15 needs no note; 16
+ * does and takes none, as a MERGE has no target list of its own there.
+ */
+static inline bool
+ou_compat_marks_merge_target(void)
+{
+#if PG_VERSION_NUM >= 160000 && PG_VERSION_NUM < 170000
+	return false;
+#else
+	return true;
 #endif
 }
 

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -21,6 +22,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/typcache.h"
 
 #include "insert_source.h"
 #include "target.h"
@@ -86,8 +88,11 @@ split_arbiter(const OnConflictExpr *conflict, Bitmapset **attnums)
 static void
 add_constraint_columns(Oid index_oid, Bitmapset **attnums)
 {
-	Relation	index = index_open(index_oid, AccessShareLock);
+	Relation	index;
 
+	if (!OidIsValid(index_oid))
+		return;					/* the planner will complain */
+	index = index_open(index_oid, AccessShareLock);
 	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
 		if (index->rd_index->indkey.values[i] > 0)
 			*attnums = bms_add_member(*attnums, index->rd_index->indkey.values[i]);
@@ -120,11 +125,129 @@ ou_insert_find_arbiter(const Query *query, Relation rel)
 	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
 		sorted = lappend_int(sorted, attnum);
 	foreach(lc, key)
+	{
 		attnums = bms_is_member(lfirst_int(lc), attnums) ?
 			bms_del_member(attnums, lfirst_int(lc)) : bms_add_member(attnums, lfirst_int(lc));
+	}
 	if (bms_is_empty(attnums) && expressions == NIL)
 		sorted = key;
 	return list_concat(make_target_columns(query, rel, sorted), expressions);
+}
+
+/*
+ * Whether the arbiter has an expression that is not computed for every row, as
+ * the index is partial: it could fail for the others.
+ */
+bool
+ou_insert_has_partial_expression(const Query *query)
+{
+	Bitmapset  *attnums = NULL;
+
+	return query->onConflict->arbiterWhere != NULL &&
+		split_arbiter(query->onConflict, &attnums) != NIL;
+}
+
+/*
+ * Whether values that a column of an index finds equal are equal as values of
+ * the given type and collation as well.
+ */
+static bool
+equals_by_default(Relation index, int column, Oid type, Oid collation)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
+	Oid			index_collation = index->rd_indcollation[column];
+	Oid			opcintype = index->rd_opcintype[column];
+
+	if (index_collation != collation &&
+		!(get_collation_isdeterministic(index_collation) &&
+		  get_collation_isdeterministic(collation)))
+		return false;
+	return entry->eq_opr == get_opfamily_member(index->rd_opfamily[column], opcintype,
+												opcintype, BTEqualStrategyNumber);
+}
+
+/*
+ * Whether rows that a unique index finds equal are next to each other once
+ * they are sorted by its columns, each by the order of its type.
+ */
+static bool
+sorts_equal_rows_together(Relation rel, Relation index)
+{
+	List	   *expressions = RelationGetIndexExpressions(index);
+	ListCell   *next = list_head(expressions);
+
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		AttrNumber	attnum = index->rd_index->indkey.values[i];
+		Oid			type;
+		Oid			collation;
+		int32		typmod;
+
+		if (attnum != 0)
+			get_atttypetypmodcoll(RelationGetRelid(rel), attnum, &type, &typmod, &collation);
+		else
+		{
+			type = exprType(lfirst(next));
+			collation = exprCollation(lfirst(next));
+			next = lnext(expressions, next);
+		}
+		if (!equals_by_default(index, i, type, collation))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether an index of rel, one that could find conflicts, leaves it to a sort
+ * by the arbiter to keep the first one of conflicting rows in front.
+ */
+static bool
+index_keeps_first(const OnConflictExpr *conflict, Relation rel, Relation index)
+{
+	if (index->rd_index->indisexclusion && conflict->arbiterElems == NIL &&
+		(!OidIsValid(conflict->constraint) ||
+		 get_constraint_index(conflict->constraint) == RelationGetRelid(index)))
+		return false;
+	return !index->rd_index->indisunique || sorts_equal_rows_together(rel, index);
+}
+
+/*
+ * Whether it matters which of equal rows comes first: where a conflict may
+ * drop the row.  Where it always updates, equal rows are an error.
+ */
+static bool
+first_row_counts(const Query *query)
+{
+	return query->onConflict->action != ONCONFLICT_UPDATE ||
+		query->onConflict->onConflictWhere != NULL;
+}
+
+/*
+ * Whether the row that comes first among those that exclude each other still
+ * does when the rows are sorted by the arbiter, equal ones in the order in which
+ * they come.  That takes an arbiter that excludes equal rows and no others.  Of
+ * no concern where a second row is an error.
+ */
+bool
+ou_insert_keeps_first(const Query *query, Relation rel)
+{
+	List	   *indexes;
+	bool		result = true;
+	ListCell   *lc;
+
+	if (!first_row_counts(query))
+		return true;
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (!index_keeps_first(query->onConflict, rel, index))
+			result = false;
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return result;
 }
 
 /*
@@ -180,17 +303,6 @@ ou_insert_substitute(Node *expr, const Query *query)
 	Node	   *result = substitute(expr, &state);
 
 	return state.lacks_value ? NULL : result;
-}
-
-/*
- * Whether it matters which of equal rows comes first: where a conflict may
- * drop the row.  Where it always updates, equal rows are an error.
- */
-static bool
-first_row_counts(const Query *query)
-{
-	return query->onConflict->action != ONCONFLICT_UPDATE ||
-		query->onConflict->onConflictWhere != NULL;
 }
 
 /*

@@ -12,6 +12,8 @@
 #include "utils/relcache.h"
 
 extern List *ou_insert_find_arbiter(const Query *query, Relation rel);
+extern bool ou_insert_has_partial_expression(const Query *query);
+extern bool ou_insert_keeps_first(const Query *query, Relation rel);
 extern Node *ou_insert_substitute(Node *expr, const Query *query);
 extern bool ou_insert_must_settle(const Query *query);
 extern List *ou_insert_settle(Query *query, List *keys);

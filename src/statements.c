@@ -22,11 +22,13 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
+#include "optimizer/tlist.h"
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "parser/parsetree.h"
@@ -35,6 +37,7 @@
 
 #include "compat.h"
 #include "insert_source.h"
+#include "merge_actions.h"
 #include "settings.h"
 #include "sql_text.h"
 #include "statements.h"
@@ -51,9 +54,15 @@
 #define REASON_OWN_ORDER "it has ORDER BY"
 #define REASON_LIMIT "it has LIMIT or OFFSET"
 #define REASON_SEVERAL "rows of several tables are locked"
+#define REASON_INSIDE "its rows are locked inside of a view or subquery, or without its key"
 #define REASON_VOLATILE "the key of a row to insert is a volatile expression"
 #define REASON_ANY_CONFLICT "any conflict drops a row, and there are several unique indexes"
 #define REASON_NO_VALUE "a row to insert has no value for the key"
+#define REASON_SET "rows to insert are made by a set-returning function"
+#define REASON_FIRST_WINS "rows that are not equal in their order exclude each other"
+#define REASON_PARTIAL "the arbiter is an expression that not every row may have"
+#define REASON_REPLACES "rows are deleted and inserted, and a further index is unique"
+#define REASON_INSERTS "the rows that it inserts have no key to order by"
 
 static planner_hook_type previous_planner_hook = NULL;
 
@@ -129,8 +138,10 @@ add_sort_key(Query *query, Expr *expr)
 		return false;
 
 	foreach(lc, query->targetList)
+	{
 		if (equal(((TargetEntry *) lfirst(lc))->expr, expr))
 			entry = lfirst(lc);
+	}
 	if (entry == NULL)
 	{
 		entry = makeTargetEntry(expr, list_length(query->targetList) + 1, NULL, true);
@@ -146,34 +157,31 @@ add_sort_key(Query *query, Expr *expr)
 }
 
 /*
- * Make the column attnum of relation number rti.
+ * Make the column attnum of relation number rti, which is the table relid.
  */
 static Expr *
-make_column(Relation rel, int rti, AttrNumber attnum)
+make_column(Oid relid, int rti, AttrNumber attnum)
 {
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
 
-	return (Expr *) makeVar(rti, attnum, att->atttypid, att->atttypmod,
-							att->attcollation, 0);
+	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
+	return (Expr *) makeVar(rti, attnum, type, typmod, collation, 0);
 }
 
 /*
- * The value that the INSERT of a target list gives to column attnum, or NULL
- * if it gives none.
+ * Make the columns attnums of relation number rti, which is the table relid.
  */
-static Expr *
-find_inserted_value(List *targetList, AttrNumber attnum)
+static List *
+make_columns(Oid relid, int rti, const List *attnums)
 {
+	List	   *columns = NIL;
 	ListCell   *lc;
 
-	foreach(lc, targetList)
-	{
-		TargetEntry *entry = lfirst(lc);
-
-		if (!entry->resjunk && entry->resno == attnum)
-			return entry->expr;
-	}
-	return NULL;
+	foreach(lc, attnums)
+		columns = lappend(columns, make_column(relid, rti, lfirst_int(lc)));
+	return columns;
 }
 
 /*
@@ -229,83 +237,52 @@ names_cursor_row(Node *quals)
 	if (IsA(quals, CurrentOfExpr))
 		return true;
 	if (is_andclause(quals))
+	{
 		foreach(lc, ((BoolExpr *) quals)->args)
+		{
 			if (names_cursor_row(lfirst(lc)))
 				return true;
+		}
+	}
 	return false;
 }
 
 /*
- * The one action of a MERGE that inserts rows, or NULL if there are none or
- * several.
+ * Have a MERGE insert a row after it has deleted one of the same key.
  */
-static MergeAction *
-find_insert_action(const Query *query)
+static void
+put_inserts_last(Query *query, Relation rel, AttrNumber attnum)
 {
-	MergeAction *found = NULL;
-	ListCell   *lc;
+	NullTest   *is_new = makeNode(NullTest);
 
-	foreach(lc, query->mergeActionList)
-	{
-		MergeAction *action = lfirst(lc);
-
-		if (action->commandType != CMD_INSERT)
-			continue;
-		if (found != NULL)
-			return NULL;
-		found = action;
-	}
-	return found;
-}
-
-/*
- * Whether action gives every key column a value that can be a sort key.
- */
-static bool
-inserts_sortable_key(const MergeAction *action, const List *key)
-{
-	ListCell   *lc;
-
-	foreach(lc, key)
-	{
-		Expr	   *value = find_inserted_value(action->targetList, lfirst_int(lc));
-
-		if (value == NULL || contain_volatile_functions((Node *) value))
-			return false;
-	}
-	return true;
+	is_new->arg = make_column(RelationGetRelid(rel), query->resultRelation, attnum);
+	is_new->nulltesttype = IS_NULL;
+	is_new->location = -1;
+	(void) add_sort_key(query, (Expr *) is_new);
 }
 
 /*
  * Order by the key of the target's rows, a list of attribute numbers, and,
- * where a MERGE inserts rows, by the key they will have.  NULL, or why not.
+ * where a MERGE inserts rows, by the key they will have.  NULL, or why not all
+ * rows are ordered.
  */
 static const char *
 order_by_target(Query *query, Relation rel, const List *key)
 {
-	MergeAction *insert = find_insert_action(query);
+	List	   *columns = make_columns(RelationGetRelid(rel), query->resultRelation, key);
 	ListCell   *lc;
 
-	if (insert != NULL && !inserts_sortable_key(insert, key))
-		insert = NULL;
-	foreach(lc, key)
+	if (query->commandType == CMD_MERGE)
+		columns = ou_merge_make_sort_keys(query, key, columns);
+	foreach(lc, columns)
 	{
-		AttrNumber	attnum = lfirst_int(lc);
-		Expr	   *expr = make_column(rel, query->resultRelation, attnum);
-
-		if (insert != NULL)
-		{
-			CoalesceExpr *either = makeNode(CoalesceExpr);
-
-			either->coalescetype = exprType((Node *) expr);
-			either->coalescecollid = exprCollation((Node *) expr);
-			either->args = list_make2(expr, copyObject(find_inserted_value(insert->targetList, attnum)));
-			either->location = -1;
-			expr = (Expr *) either;
-		}
-		if (!add_sort_key(query, expr))
+		if (!add_sort_key(query, lfirst(lc)))
 			return REASON_NO_ORDER;
 	}
+	if (ou_merge_acts(query, CMD_INSERT) && ou_merge_acts(query, CMD_DELETE))
+		put_inserts_last(query, rel, linitial_int(key));
+	if (ou_merge_acts(query, CMD_INSERT) && !ou_merge_sorts_inserted(query, key))
+		return REASON_INSERTS;
 	return NULL;
 }
 
@@ -334,6 +311,11 @@ order_change(Query *query)
 		reason = REASON_NO_KEY;
 	else if (bms_overlap(find_updated_columns(query), ou_target_find_unique_columns(rel)))
 		reason = REASON_SETS_UNIQUE;
+	else if (ou_merge_acts(query, CMD_INSERT) && ou_merge_acts(query, CMD_DELETE) &&
+			 !ou_target_has_only_key(rel))
+		reason = REASON_REPLACES;
+	else if (ou_merge_acts(query, CMD_INSERT) && !ou_compat_marks_merge_target())
+		reason = REASON_INSERTS;
 	else
 		reason = order_by_target(query, rel, key);
 	table_close(rel, NoLock);
@@ -342,30 +324,125 @@ order_change(Query *query)
 }
 
 /*
- * Find the one table of a SELECT whose rows are locked at this level.
- * Returns its number in the range table, 0 if there is none, and leaves why it
- * must not be ordered in reason.
+ * Whether the planner makes a subquery part of the query around it, as
+ * is_simple_subquery() of the planner says, so that its rows are locked there.
  */
-static int
-find_locked_table(const Query *query, const char **reason)
+static bool
+is_pulled_up(const RangeTblEntry *rte)
 {
-	int			found = 0;
+	const Query *subquery = rte->subquery;
+
+	return !rte->security_barrier && subquery->setOperations == NULL &&
+		!subquery->hasAggs && !subquery->hasWindowFuncs && !subquery->hasTargetSRFs &&
+		subquery->groupClause == NIL && subquery->groupingSets == NIL &&
+		subquery->havingQual == NULL && subquery->sortClause == NIL &&
+		subquery->distinctClause == NIL && subquery->limitOffset == NULL &&
+		subquery->limitCount == NULL && subquery->cteList == NIL &&
+		!contain_volatile_functions((Node *) subquery->targetList);
+}
+
+/*
+ * Whether the lock of mark goes on to the tables of a view or subquery.  One
+ * with FOR UPDATE or SHARE of its own locks its rows by itself.
+ */
+static bool
+goes_on(const Query *query, const RowMarkClause *mark)
+{
+	const RangeTblEntry *rte = rt_fetch(mark->rti, query->rtable);
+
+	return rte->rtekind == RTE_SUBQUERY && !rte->subquery->hasForUpdate;
+}
+
+/*
+ * Collect into tables the range table entries of the tables whose rows are
+ * locked at this level.  Returns why they must not be ordered, or NULL.
+ */
+static const char *
+find_locked_tables(const Query *query, List **tables)
+{
+	const char *reason = NULL;
 	ListCell   *lc;
 
-	*reason = NULL;
 	foreach(lc, query->rowMarks)
 	{
 		RowMarkClause *mark = lfirst(lc);
+		RangeTblEntry *rte = rt_fetch(mark->rti, query->rtable);
+		const char *inner = NULL;
 
-		if (rt_fetch(mark->rti, query->rtable)->rtekind != RTE_RELATION)
-			continue;
-		if (mark->waitPolicy == LockWaitSkip)
-			*reason = REASON_SKIP_LOCKED;
-		else if (found != 0)
-			*reason = REASON_SEVERAL;
-		found = mark->rti;
+		if (rte->rtekind == RTE_RELATION)
+		{
+			*tables = lappend(*tables, rte);
+			if (mark->waitPolicy == LockWaitSkip)
+				inner = REASON_SKIP_LOCKED;
+		}
+		else if (goes_on(query, mark))
+		{
+			inner = find_locked_tables(rte->subquery, tables);
+			if (inner == NULL && !is_pulled_up(rte))
+				inner = REASON_INSIDE;
+		}
+		if (inner != NULL)
+			reason = inner;
 	}
-	return found;
+	return reason;
+}
+
+/*
+ * Find the column attnum of the one table whose rows are locked, in what the
+ * views and subqueries hand up to this level.  NULL if they do not.
+ */
+static Expr *
+find_locked_column(const Query *query, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->rowMarks)
+	{
+		RowMarkClause *mark = lfirst(lc);
+		RangeTblEntry *rte = rt_fetch(mark->rti, query->rtable);
+		Expr	   *inner;
+		TargetEntry *entry;
+
+		if (rte->rtekind == RTE_RELATION)
+			return make_column(rte->relid, mark->rti, attnum);
+		if (!goes_on(query, mark))
+			continue;
+		inner = find_locked_column(rte->subquery, attnum);
+		entry = inner == NULL ? NULL : tlist_member(inner, rte->subquery->targetList);
+		if (entry != NULL)
+			return (Expr *) makeVarFromTargetEntry(mark->rti, entry);
+	}
+	return NULL;
+}
+
+/*
+ * Order by the key of the one table whose rows are locked.  NULL, or why not.
+ */
+static const char *
+order_by_locked(Query *query, Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	List	   *key = ou_target_find_key(rel);
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	table_close(rel, NoLock);
+	if (key == NIL)
+		return REASON_NO_KEY;
+	foreach(lc, key)
+	{
+		Expr	   *column = find_locked_column(query, lfirst_int(lc));
+
+		if (column == NULL)
+			return REASON_INSIDE;
+		columns = lappend(columns, column);
+	}
+	foreach(lc, columns)
+	{
+		if (!add_sort_key(query, lfirst(lc)))
+			return REASON_NO_ORDER;
+	}
+	return NULL;
 }
 
 /*
@@ -374,36 +451,23 @@ find_locked_table(const Query *query, const char **reason)
 static void
 order_locking(Query *query)
 {
-	const char *reason;
-	int			rti = find_locked_table(query, &reason);
+	List	   *tables = NIL;
+	const char *reason = find_locked_tables(query, &tables);
 	RangeTblEntry *rte;
-	Relation	rel;
-	List	   *key;
-	ListCell   *lc;
 
-	if (rti == 0)
+	if (tables == NIL)
 		return;
-	rte = rt_fetch(rti, query->rtable);
+	rte = llast(tables);
+	if (reason == NULL && list_length(tables) > 1)
+		reason = REASON_SEVERAL;
 	if (reason == NULL)
 		reason = find_obstacle(rte);
 	if (reason == NULL && query->sortClause != NIL)
 		reason = REASON_OWN_ORDER;
 	if (reason == NULL && (query->limitCount != NULL || query->limitOffset != NULL))
 		reason = REASON_LIMIT;
-	if (reason != NULL)
-	{
-		leave_alone(query, rte->relid, reason);
-		return;
-	}
-
-	rel = table_open(rte->relid, NoLock);
-	key = ou_target_find_key(rel);
-	if (key == NIL)
-		reason = REASON_NO_KEY;
-	foreach(lc, key)
-		if (!add_sort_key(query, make_column(rel, rti, lfirst_int(lc))))
-			reason = REASON_NO_ORDER;
-	table_close(rel, NoLock);
+	if (reason == NULL)
+		reason = order_by_locked(query, rte->relid);
 	if (reason != NULL)
 		leave_alone(query, rte->relid, reason);
 }
@@ -415,15 +479,17 @@ order_locking(Query *query)
 static bool
 keeps_arbiter_column(const OnConflictExpr *conflict, AttrNumber attnum, const List *arbiter)
 {
-	Expr	   *value = find_inserted_value(conflict->onConflictSet, attnum);
+	Expr	   *value = get_tle_by_resno(conflict->onConflictSet, attnum)->expr;
 	ListCell   *lc;
 
 	if (!IsA(value, Var) || ((Var *) value)->varno != conflict->exclRelIndex ||
 		((Var *) value)->varattno != attnum)
 		return false;
 	foreach(lc, arbiter)
+	{
 		if (IsA(lfirst(lc), Var) && ((Var *) lfirst(lc))->varattno == attnum)
 			return true;
+	}
 	return false;
 }
 
@@ -466,8 +532,10 @@ order_by_arbiter(Query *query, List *arbiter)
 	if (ou_insert_must_settle(query))
 		keys = ou_insert_settle(query, keys);
 	foreach(lc, keys)
+	{
 		if (!add_sort_key(query, lfirst(lc)))
 			return REASON_NO_ORDER;
+	}
 	return NULL;
 }
 
@@ -483,7 +551,7 @@ order_upsert(Query *query)
 	Relation	rel;
 	List	   *arbiter;
 
-	if (query->jointree->fromlist == NIL)
+	if (query->jointree->fromlist == NIL && !query->hasTargetSRFs)
 		return;
 	if (reason != NULL)
 	{
@@ -498,6 +566,12 @@ order_upsert(Query *query)
 	else if (query->onConflict->arbiterElems == NIL &&
 			 !OidIsValid(query->onConflict->constraint) && !ou_target_has_only_key(rel))
 		reason = REASON_ANY_CONFLICT;
+	else if (query->hasTargetSRFs)
+		reason = REASON_SET;
+	else if (ou_insert_has_partial_expression(query))
+		reason = REASON_PARTIAL;
+	else if (!ou_insert_keeps_first(query, rel))
+		reason = REASON_FIRST_WINS;
 	else if (upsert_sets_unique(query->onConflict, rel, arbiter))
 		reason = REASON_SETS_UNIQUE;
 	else
@@ -525,7 +599,7 @@ order_level(Query *query)
 				order_upsert(query);
 			break;
 		case CMD_SELECT:
-			if (query->rowMarks != NIL)
+			if (query->hasForUpdate)
 				order_locking(query);
 			break;
 		default:
@@ -542,6 +616,7 @@ order_query(Query *query)
 {
 	ListCell   *lc;
 
+	check_stack_depth();
 	foreach(lc, query->rtable)
 	{
 		RangeTblEntry *rte = lfirst(lc);
