@@ -15,6 +15,7 @@ OBJS = \
 	src/merge_actions.o \
 	src/missing.o \
 	src/order_check.o \
+	src/order_watch.o \
 	src/ordered_update.o \
 	src/plan_cache.o \
 	src/result.o \
@@ -22,7 +23,8 @@ OBJS = \
 	src/settings.o \
 	src/sql_text.o \
 	src/statements.o \
-	src/target.o
+	src/target.o \
+	src/unique_columns.o
 DATA = ordered_update--1.0.sql
 PGFILEDESC = "ordered_update - row changes that lock in one order"
 

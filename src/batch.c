@@ -28,6 +28,7 @@
 #include "keyset.h"
 #include "missing.h"
 #include "order_check.h"
+#include "order_watch.h"
 #include "plan_cache.h"
 #include "result.h"
 
@@ -134,6 +135,7 @@ add_deadlock_context(BatchRun *run)
 	StringInfoData key;
 	StringInfoData before;
 
+	Assert(run->wanted != NULL);
 	initStringInfo(&key);
 	initStringInfo(&before);
 	if (run->missing.next < run->wanted->nkeys)
@@ -205,41 +207,6 @@ make_receiver(BatchRun *run, bool (*receive) (TupleTableSlot *slot, DestReceiver
 }
 
 /*
- * Run a statement with its parameters.
- */
-static void
-execute(BatchPlans *plans, Statement statement, const Datum *values, DestReceiver *receiver)
-{
-	SPIPlanPtr	plan = ou_plans_get(plans, statement);
-	int			nparams = SPI_getargcount(plan);
-	ParamListInfo params = makeParamList(nparams);
-	SPIExecuteOptions options = {.params = params, .dest = receiver};
-	int			result;
-
-	for (int i = 0; i < nparams; i++)
-	{
-		params->params[i].value = values[i];
-		params->params[i].isnull = false;
-		params->params[i].pflags = PARAM_FLAG_CONST;
-		params->params[i].ptype = SPI_getargtypeid(plan, i);
-	}
-	result = SPI_execute_plan_extended(plan, &options);
-	if (result < 0)
-		elog(ERROR, "SPI_execute_plan_extended returned %s", SPI_result_code_string(result));
-}
-
-/*
- * Store the arrays of a set of keys as parameters, and return how many.
- */
-static int
-store_key_params(Datum *values, const Keyset *keys)
-{
-	for (int i = 0; i < keys->keytype->ncolumns; i++)
-		values[i] = ou_keyset_to_array(keys, i);
-	return keys->keytype->ncolumns;
-}
-
-/*
  * Whether each row is given a change of its own.
  */
 static bool
@@ -268,6 +235,23 @@ receive_change(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
+ * Check that no amount is null: 22004.  A null key is found later.
+ */
+static void
+check_amounts(const BatchRun *run)
+{
+	const Target *target = run->plans->target;
+	int			attnum = bms_next_member(bms_difference(run->batch->nulls,
+														target->key_columns), -1);
+
+	if (run->batch->shape.change == CHANGE_ADD && attnum > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("amount for column \"%s\" must not be null",
+						target->columns[attnum - 1].name)));
+}
+
+/*
  * Read the wanted keys, and the changes that come with them.
  */
 static void
@@ -284,10 +268,11 @@ read_batch(BatchRun *run)
 		run->wanted = ou_keyset_from_array(target, batch->keys);
 		return;
 	}
+	check_amounts(run);
 	ou_changes_begin(&run->changes, target, &batch->shape);
 	receiver = make_receiver(run, receive_change);
 	receiver->rStartup = start_changes;
-	execute(run->plans, STATEMENT_READ, &value, receiver);
+	ou_plans_execute(run->plans, STATEMENT_READ, &value, receiver);
 	run->wanted = run->changes.keys;
 }
 
@@ -326,123 +311,6 @@ receive_locked(TupleTableSlot *slot, DestReceiver *self)
 	}
 	run->nlocked++;
 	return true;
-}
-
-/* What a look at the headers of wanted rows has found. */
-typedef struct HeldRows
-{
-	BatchRun   *run;
-	LockStrength wanted;
-	Datum	   *unheld;			/* lowest key that is not held, or NULL */
-	Datum	   *held;			/* highest key that is held, or NULL */
-	Datum	   *weak;			/* lowest key that is held too weakly, or NULL */
-	LockStrength weak_strength;
-} HeldRows;
-
-/* A DestReceiver that looks at headers. */
-typedef struct HeaderReceiver
-{
-	DestReceiver pub;
-	HeldRows   *rows;
-} HeaderReceiver;
-
-/*
- * Receive where a wanted row is, and see if this transaction holds it.
- */
-static bool
-receive_header(TupleTableSlot *slot, DestReceiver *self)
-{
-	HeldRows   *rows = ((HeaderReceiver *) self)->rows;
-	KeyType    *key = rows->run->wanted->keytype;
-	LockStrength strength;
-
-	slot_getallattrs(slot);
-	strength = ou_row_lock_held(DatumGetObjectId(slot->tts_values[0]),
-								(ItemPointer) DatumGetPointer(slot->tts_values[1]));
-	if (strength == STRENGTH_AS_NEEDED)
-	{
-		if (rows->unheld == NULL)
-			rows->unheld = ou_keytype_copy(key, slot->tts_values + 2, rows->run->context);
-		return true;
-	}
-	rows->held = ou_keytype_copy(key, slot->tts_values + 2, rows->run->context);
-	if (rows->weak == NULL && ou_row_lock_upgrade_deadlocks(strength, rows->wanted))
-	{
-		rows->weak = rows->held;
-		rows->weak_strength = strength;
-	}
-	return true;
-}
-
-/*
- * Look which of the wanted rows this transaction holds.
- */
-static void
-look_at_headers(BatchRun *run, HeldRows *rows)
-{
-	HeaderReceiver *receiver = palloc0(sizeof(HeaderReceiver));
-	Datum	   *values = palloc(run->wanted->keytype->ncolumns * sizeof(Datum));
-
-	receiver->pub = *make_receiver(run, receive_header);
-	receiver->rows = rows;
-	rows->run = run;
-	rows->wanted = ou_sql_strength(run->plans->target, &run->batch->shape);
-	store_key_params(values, run->wanted);
-	execute(run->plans, STATEMENT_HEADERS, values, &receiver->pub);
-}
-
-/*
- * Whether it takes a look at the rows to know if the order is broken: the
- * transaction held the table before, and either no batch of it tells which
- * rows, or one that does was further on, or locked with less strength.
- */
-static bool
-needs_look(const BatchRun *run, const OrderPosition *later, const OrderPosition *highest)
-{
-	const Target *target = run->plans->target;
-
-	if (!run->batch->was_locked || !ou_target_is_readable(target->relid))
-		return false;
-	return later != NULL || highest == NULL ||
-		ou_order_is_below(target, ou_keyset_key(run->wanted, 0), highest) ||
-		ou_order_weakest(highest) < ou_sql_strength(target, &run->batch->shape);
-}
-
-/*
- * Compare the batch with what this transaction has locked before, and report
- * what breaks the order: a row held too weakly, rows of a table or a row that
- * come later.  Rows that are held already are no fault.  What is not certain
- * is not reported.
- */
-static void
-check_order(BatchRun *run)
-{
-	const char *verb = run->batch->verb;
-	const Target *target = run->plans->target;
-	const OrderPosition *later;
-	const OrderPosition *highest;
-	HeldRows	rows = {0};
-
-	if (!ou_order_is_watched(run->batch->was_locked))
-		return;
-	run->phase = PHASE_CHECKING;
-	later = ou_order_find_later_table(target);
-	highest = ou_order_find_highest(target);
-	if (needs_look(run, later, highest))
-		look_at_headers(run, &rows);
-	else if (!run->batch->was_locked && later != NULL)
-		ou_order_report_table(verb, target, later);
-
-	if (rows.weak != NULL)
-		ou_order_report_upgrade(verb, target, rows.weak, rows.weak_strength, rows.wanted);
-	else if (rows.unheld == NULL)
-		return;
-	else if (later != NULL)
-		ou_order_report_table(verb, target, later);
-	else if (highest != NULL && ou_order_is_below(target, rows.unheld, highest))
-		ou_order_report_position(verb, target, rows.unheld, highest);
-	else if (rows.held != NULL && ou_keytype_compare(target->key, rows.unheld, rows.held) < 0)
-		ou_order_report_key(verb, target, rows.unheld, rows.held);
 }
 
 /*
@@ -506,8 +374,8 @@ lock_rows(BatchRun *run)
 		ou_changes_begin_picking(&run->changes, shape->locate, shape->columns);
 	else if (shape->locate == LOCATE_BY_CTID)
 		make_ctid_array(run, run->wanted->nkeys);
-	store_key_params(values, run->wanted);
-	execute(run->plans, STATEMENT_LOCK, values, make_receiver(run, receive_locked));
+	ou_keyset_to_params(run->wanted, values);
+	ou_plans_execute(run->plans, STATEMENT_LOCK, values, make_receiver(run, receive_locked));
 	ou_missing_end(&run->missing);
 }
 
@@ -520,6 +388,7 @@ collect_absent(BatchRun *run, const Keyset *absent)
 	StringInfo	detail = &run->batch->absent->detail;
 	const Target *target = run->plans->target;
 
+	Assert(run->batch->absent != NULL);
 	run->batch->absent->nrows += absent->nkeys;
 	appendStringInfo(detail, _("%sTable \"%s.%s\": "), detail->len > 0 ? " " : "",
 					 target->schema, target->name);
@@ -545,7 +414,7 @@ demand_all(BatchRun *run)
 	run->phase = PHASE_LOOKING;
 	absent = ou_keyset_pick(run->wanted, run->missing.positions, run->missing.npositions);
 	values = palloc(target->key->ncolumns * sizeof(Datum));
-	store_key_params(values, absent);
+	ou_keyset_to_params(absent, values);
 	result = SPI_execute_snapshot(ou_plans_get(run->plans, STATEMENT_LOOK), values, NULL,
 								  GetLatestSnapshot(), InvalidSnapshot, false, false, 1);
 	if (result != SPI_OK_SELECT)
@@ -663,7 +532,7 @@ execute_changes(BatchRun *run, BatchPlans *plans)
 
 	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "SPI_register_relation failed");
-	execute(plans, STATEMENT_CHANGE, NULL, make_receiver(run, receive_changed));
+	ou_plans_execute(plans, STATEMENT_CHANGE, NULL, make_receiver(run, receive_changed));
 	check_changed(run, run->changes.npicked);
 	if (SPI_unregister_relation(OU_CHANGES_NAME) != SPI_OK_REL_UNREGISTER)
 		elog(ERROR, "SPI_unregister_relation failed");
@@ -685,12 +554,12 @@ execute_on_locked(BatchRun *run)
 		values[0] = PointerGetDatum(run->ctid_array);
 	}
 	else
-		nvalues = store_key_params(values, ou_keyset_omit(run->wanted,
-														  run->missing.positions,
-														  run->missing.npositions));
+		nvalues = ou_keyset_to_params(ou_keyset_omit(run->wanted, run->missing.positions,
+													 run->missing.npositions),
+									  values);
 	if (run->batch->shape.change == CHANGE_INCREMENT)
 		values[nvalues] = cast_amount(run);
-	execute(run->plans, STATEMENT_CHANGE, values, make_receiver(run, receive_changed));
+	ou_plans_execute(run->plans, STATEMENT_CHANGE, values, make_receiver(run, receive_changed));
 	check_changed(run, run->nlocked);
 }
 
@@ -758,7 +627,8 @@ run_steps(BatchRun *run)
 		ou_result_begin(&run->result, run->plans->target, batch->shape.result,
 						batch->result, batch->resultdesc);
 	read_batch(run);
-	check_order(run);
+	run->phase = PHASE_CHECKING;
+	ou_watch_check(batch->verb, batch->was_locked, run->plans, run->wanted);
 	if (batch->shape.change != CHANGE_UPSERT)
 	{
 		lock_rows(run);
@@ -797,6 +667,7 @@ ou_batch_run(Batch *batch)
 	run.context = CurrentMemoryContext;
 	error_context_stack = &callback;
 	run_steps(&run);
+	ou_changes_end(&run.changes);
 	error_context_stack = callback.previous;
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");

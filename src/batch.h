@@ -37,12 +37,13 @@ typedef struct Batch
 	BatchShape	shape;
 	ArrayType  *keys;			/* checked by ou_keyset_check_array, or NULL */
 	Jsonb	   *changes;		/* read by ou_json_columns_read, or NULL */
+	Bitmapset  *nulls;			/* columns that are null in a change */
 	Numeric		amount;			/* for CHANGE_INCREMENT */
 	MissingPolicy missing;
 	AbsentRows *absent;			/* for MISSING_RAISE: where to collect rows
 								 * instead of raising, or NULL */
-	Tuplestorestate *result;	/* receives a row for each row of the batch, in
-								 * key order; unless for RESULT_NONE */
+	Tuplestorestate *result;	/* receives a row for each row of the batch,
+								 * in key order; unless for RESULT_NONE */
 	TupleDesc	resultdesc;
 } Batch;
 

@@ -275,6 +275,20 @@ ou_changes_end_picking(Changes *changes)
 }
 
 /*
+ * Give up what changes hold beyond memory, temporary files.  There may be no
+ * changes at all.
+ */
+void
+ou_changes_end(Changes *changes)
+{
+	if (changes->picked != NULL)
+		ou_changes_end_picking(changes);
+	if (changes->rows != NULL)
+		tuplestore_end(changes->rows);
+	changes->rows = NULL;
+}
+
+/*
  * The picked rows as a relation that a statement can name.
  */
 EphemeralNamedRelation

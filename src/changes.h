@@ -44,6 +44,7 @@ extern bool ou_changes_next(Changes *changes);
 extern Bitmapset *ou_changes_named(const Changes *changes);
 extern void ou_changes_begin_picking(Changes *changes, LocateBy locate, const Bitmapset *columns);
 extern void ou_changes_pick(Changes *changes, ItemPointer ctid);
+extern void ou_changes_end(Changes *changes);
 extern void ou_changes_end_picking(Changes *changes);
 extern EphemeralNamedRelation ou_changes_relation(const Changes *changes);
 

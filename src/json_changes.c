@@ -16,6 +16,9 @@
 
 #include "json_changes.h"
 
+/* From how many objects on a batch is read one by one. */
+#define MANY_OBJECTS 100000
+
 /*
  * The members of the object before.  Objects of one batch tend to have the
  * same members, and jsonb keeps members in one order, so that most names are
@@ -164,6 +167,16 @@ ou_json_columns_read(JsonColumns *columns, Jsonb *changes, Oid relid)
 }
 
 /*
+ * How the objects of a batch are to be read: all at once, which is faster, or
+ * one by one, where that would take much memory.
+ */
+KeySource
+ou_json_objects_source(const Jsonb *changes)
+{
+	return JB_ROOT_COUNT(changes) < MANY_OBJECTS ? SOURCE_OBJECTS : SOURCE_MANY_OBJECTS;
+}
+
+/*
  * Read how the keys of a JSON array, of values or of objects, are written, and
  * into columns which columns objects name.
  *
@@ -177,7 +190,7 @@ ou_json_keys_read(Jsonb *keys, Oid relid, Bitmapset **columns)
 	JsonbIterator *iterator;
 	JsonbIteratorToken token;
 	JsonbValue	value;
-	int			nscalars = 0;
+	uint32		nscalars = 0;
 
 	iterator = JsonbIteratorInit(&keys->root);
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
@@ -195,5 +208,5 @@ ou_json_keys_read(Jsonb *keys, Oid relid, Bitmapset **columns)
 		return SOURCE_SCALARS;
 	ou_json_columns_read(&named, keys, relid);
 	*columns = named.all;
-	return SOURCE_OBJECTS;
+	return ou_json_objects_source(keys);
 }

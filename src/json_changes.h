@@ -22,6 +22,7 @@ typedef struct JsonColumns
 } JsonColumns;
 
 extern void ou_json_columns_read(JsonColumns *columns, Jsonb *changes, Oid relid);
+extern KeySource ou_json_objects_source(const Jsonb *changes);
 extern KeySource ou_json_keys_read(Jsonb *keys, Oid relid, Bitmapset **columns);
 
 #endif							/* OU_JSON_CHANGES_H */

@@ -478,8 +478,8 @@ ou_keyset_omit(const Keyset *keys, const int *positions, int npositions)
  * Make an array of the values that the keys have in one key column (from 0),
  * in key order.
  */
-Datum
-ou_keyset_to_array(const Keyset *keys, int column)
+static Datum
+make_array(const Keyset *keys, int column)
 {
 	const KeyColumn *type = &keys->keytype->columns[column];
 	int			ncolumns = keys->keytype->ncolumns;
@@ -498,4 +498,16 @@ ou_keyset_to_array(const Keyset *keys, int column)
 	if (ncolumns > 1)
 		pfree(values);
 	return PointerGetDatum(array);
+}
+
+/*
+ * Store the values of the keys as the parameters of a statement: an array for
+ * each key column, in key order.  Returns how many there are.
+ */
+int
+ou_keyset_to_params(const Keyset *keys, Datum *values)
+{
+	for (int i = 0; i < keys->keytype->ncolumns; i++)
+		values[i] = make_array(keys, i);
+	return keys->keytype->ncolumns;
 }

@@ -17,6 +17,7 @@ typedef enum KeySource
 {
 	SOURCE_ARRAY,				/* SQL array */
 	SOURCE_OBJECTS,				/* JSON objects, that name columns */
+	SOURCE_MANY_OBJECTS,		/* so many that they are read one by one */
 	SOURCE_SCALARS				/* JSON scalars, for a key of one column */
 } KeySource;
 
@@ -24,8 +25,8 @@ typedef struct Keyset
 {
 	KeyType    *keytype;
 	int			nkeys;
-	Datum	   *values;			/* nkeys keys of keytype->ncolumns Datums each,
-								 * strictly ascending */
+	Datum	   *values;			/* nkeys keys of keytype->ncolumns Datums
+								 * each, strictly ascending */
 	int			capacity;		/* keys that fit into values */
 	MemoryContext context;		/* of values */
 } Keyset;
@@ -42,6 +43,6 @@ extern void ou_keyset_append(Keyset *keys, const Datum *key);
 extern Keyset *ou_keyset_from_array(const Target *target, ArrayType *array);
 extern Keyset *ou_keyset_pick(const Keyset *keys, const int *positions, int npositions);
 extern Keyset *ou_keyset_omit(const Keyset *keys, const int *positions, int npositions);
-extern Datum ou_keyset_to_array(const Keyset *keys, int column);
+extern int	ou_keyset_to_params(const Keyset *keys, Datum *values);
 
 #endif							/* OU_KEYSET_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * order_check.c
- *		The watch: what this transaction has locked so far, and in which order.
+ *		What this transaction has locked so far, and in which order.
  *
  * Each batch leaves the highest key that it locked, the position in its table.
  * Tables are in the order of their schema-qualified names, as bytes, rows in
@@ -16,11 +16,17 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "lib/ilist.h"
+#include "catalog/pg_class.h"
 #include "fmgr.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
+#include "compat.h"
 #include "order_check.h"
 #include "settings.h"
 
@@ -50,6 +56,24 @@ struct OrderPosition
 
 /* Positions of the current transaction, in TopTransactionContext. */
 static dlist_head positions = DLIST_STATIC_INIT(positions);
+
+/*
+ * Forget a position.
+ */
+static void
+free_position(OrderPosition *position)
+{
+	dlist_delete(&position->node);
+	for (int i = 0; position->key != NULL && i < position->ncolumns; i++)
+		if (!position->columns[i].typbyval)
+			pfree(DatumGetPointer(position->key[i]));
+	if (position->key != NULL)
+		pfree(position->key);
+	pfree(position->columns);
+	pfree(position->table);
+	pfree(position->names);
+	pfree(position);
+}
 
 /*
  * Forget all positions at the end of the transaction.
@@ -82,7 +106,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 		if (event == SUBXACT_EVENT_COMMIT_SUB)
 			position->subid = parent;
 		else
-			dlist_delete(iter.cur);
+			free_position(position);
 	}
 }
 
@@ -97,15 +121,31 @@ ou_order_install(void)
 }
 
 /*
- * Whether this transaction can have locked anything that a batch on a table
- * has to be compared with.  table_was_locked tells if it held the table, in
- * ROW SHARE mode or stronger, before the batch came.
+ * Whether nobody else can hold a row of target: it is temporary, or this
+ * transaction has locked it against all that lock rows, as it has a table that
+ * it created or altered.
+ */
+static bool
+is_private(const Target *target)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, target->relid);
+	return get_rel_persistence(target->relid) == RELPERSISTENCE_TEMP ||
+		ou_compat_lock_is_held(&tag, ExclusiveLock);
+}
+
+/*
+ * Whether this transaction can have locked anything that a batch on target has
+ * to be compared with.  table_was_locked tells if it held the table, in ROW
+ * SHARE mode or stronger, before the batch came.
  */
 bool
-ou_order_is_watched(bool table_was_locked)
+ou_order_is_watched(const Target *target, bool table_was_locked)
 {
 	return ou_order_check != ORDER_CHECK_OFF &&
-		(table_was_locked || !dlist_is_empty(&positions));
+		(table_was_locked || !dlist_is_empty(&positions)) &&
+		!is_private(target);
 }
 
 /*
@@ -178,30 +218,61 @@ set_key(OrderPosition *position, const Datum *key)
 }
 
 /*
+ * Let a position take in the lock of rows of target up to key.
+ */
+static void
+advance(OrderPosition *position, const Target *target, const Datum *key, LockStrength strength)
+{
+	position->weakest = Min(position->weakest, strength);
+	if (position->key == NULL || ou_keytype_compare(target->key, position->key, key) < 0)
+		set_key(position, key);
+}
+
+/*
+ * Find the position in target of a subtransaction, NULL if there is none.
+ * Where there are several, as those that ended have left theirs to it, they
+ * become one: else a loop with a savepoint in it would make ever more of them.
+ */
+static OrderPosition *
+find_own_position(const Target *target, SubTransactionId subid)
+{
+	OrderPosition *own = NULL;
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &positions)
+	{
+		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
+
+		if (position->relid != target->relid || position->subid != subid ||
+			!matches_key(position, target->key))
+			continue;
+		if (own == NULL)
+			own = position;
+		else
+		{
+			advance(own, target, position->key, position->weakest);
+			free_position(position);
+		}
+	}
+	return own;
+}
+
+/*
  * Record that rows of target up to key are now locked with the given strength.
+ * Nobody waits for a row of a temporary table.
  */
 void
 ou_order_record(const Target *target, const Datum *key, LockStrength strength)
 {
-	SubTransactionId subid = GetCurrentSubTransactionId();
-	OrderPosition *position = NULL;
-	dlist_iter	iter;
+	OrderPosition *position;
 
-	if (ou_order_check == ORDER_CHECK_OFF)
+	if (ou_order_check == ORDER_CHECK_OFF ||
+		get_rel_persistence(target->relid) == RELPERSISTENCE_TEMP)
 		return;
-	dlist_foreach(iter, &positions)
-	{
-		OrderPosition *candidate = dlist_container(OrderPosition, node, iter.cur);
-
-		if (candidate->relid == target->relid && candidate->subid == subid &&
-			matches_key(candidate, target->key))
-			position = candidate;
-	}
+	position = find_own_position(target, GetCurrentSubTransactionId());
 	if (position == NULL)
 		position = make_position(target);
-	position->weakest = Min(position->weakest, strength);
-	if (position->key == NULL || ou_keytype_compare(target->key, position->key, key) < 0)
-		set_key(position, key);
+	advance(position, target, key, strength);
 }
 
 /*
@@ -267,12 +338,28 @@ ou_order_weakest(const OrderPosition *position)
 }
 
 /*
+ * Whether the types of a position's key are still there: this transaction
+ * could have dropped one with the table.
+ */
+static bool
+is_printable(const OrderPosition *position)
+{
+	for (int i = 0; i < position->ncolumns; i++)
+		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(position->columns[i].type)))
+			return false;
+	return true;
+}
+
+/*
  * Append a position, as table "public.articles", key (id)=(3).
  */
 static void
 print_position(StringInfo out, const OrderPosition *position)
 {
-	appendStringInfo(out, "table \"%s\", key %s=(", position->table, position->names);
+	appendStringInfo(out, "table \"%s\"", position->table);
+	if (!is_printable(position))
+		return;
+	appendStringInfo(out, ", key %s=(", position->names);
 	for (int i = 0; i < position->ncolumns; i++)
 		appendStringInfo(out, "%s%s", i > 0 ? ", " : "",
 						 OidOutputFunctionCall(position->columns[i].output, position->key[i]));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * order_check.h
- *		The watch: what this transaction has locked so far, and in which order.
+ *		What this transaction has locked so far, and in which order.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 typedef struct OrderPosition OrderPosition;
 
 extern void ou_order_install(void);
-extern bool ou_order_is_watched(bool table_was_locked);
+extern bool ou_order_is_watched(const Target *target, bool table_was_locked);
 extern void ou_order_record(const Target *target, const Datum *key, LockStrength strength);
 extern const OrderPosition *ou_order_find_later_table(const Target *target);
 extern const OrderPosition *ou_order_find_highest(const Target *target);

@@ -221,12 +221,15 @@ ordered_increment(PG_FUNCTION_ARGS)
  * Read the changes argument, and which columns it names.
  */
 static void
-read_changes(FunctionCallInfo fcinfo, Batch *batch, JsonColumns *columns)
+read_changes(Batch *batch)
 {
-	ou_json_columns_read(columns, batch->changes, batch->shape.relid);
-	batch->shape.source = SOURCE_OBJECTS;
-	batch->shape.columns = columns->all;
-	batch->shape.optional = bms_difference(columns->all, columns->common);
+	JsonColumns columns;
+
+	ou_json_columns_read(&columns, batch->changes, batch->shape.relid);
+	batch->shape.source = ou_json_objects_source(batch->changes);
+	batch->shape.columns = columns.all;
+	batch->shape.optional = bms_difference(columns.all, columns.common);
+	batch->nulls = columns.null;
 }
 
 /*
@@ -237,7 +240,6 @@ Datum
 ordered_add(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_add"};
-	JsonColumns columns;
 
 	check_not_null(fcinfo, 1, "changes");
 	batch.changes = PG_GETARG_JSONB_P(1);
@@ -246,12 +248,7 @@ ordered_add(PG_FUNCTION_ARGS)
 
 	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_ADD;
-	read_changes(fcinfo, &batch, &columns);
-	if (!bms_is_empty(columns.null))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("value of \"%s\" must not be null",
-						get_attname(batch.shape.relid, bms_next_member(columns.null, -1), false))));
+	read_changes(&batch);
 	return run_batch(fcinfo, &batch);
 }
 
@@ -263,7 +260,6 @@ Datum
 ordered_update(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_update"};
-	JsonColumns columns;
 
 	check_not_null(fcinfo, 1, "changes");
 	batch.changes = PG_GETARG_JSONB_P(1);
@@ -272,7 +268,7 @@ ordered_update(PG_FUNCTION_ARGS)
 
 	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_SET;
-	read_changes(fcinfo, &batch, &columns);
+	read_changes(&batch);
 	return run_batch(fcinfo, &batch);
 }
 
@@ -283,7 +279,6 @@ Datum
 ordered_upsert(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_upsert"};
-	JsonColumns columns;
 
 	check_not_null(fcinfo, 1, "changes");
 	batch.changes = PG_GETARG_JSONB_P(1);
@@ -291,7 +286,7 @@ ordered_upsert(PG_FUNCTION_ARGS)
 
 	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_UPSERT;
-	read_changes(fcinfo, &batch, &columns);
+	read_changes(&batch);
 	return run_batch(fcinfo, &batch);
 }
 

@@ -42,7 +42,7 @@ hash_shape(const void *key, Size keysize)
 {
 	const BatchShape *shape = key;
 	uint32		words[] = {shape->relid, shape->change, shape->source, shape->strength,
-	shape->wait, shape->locate, shape->result,
+		shape->wait, shape->locate, shape->result,
 	bms_hash_value(shape->columns), bms_hash_value(shape->optional)};
 
 	return hash_bytes((const unsigned char *) words, sizeof(words));
@@ -152,7 +152,7 @@ check_columns(const Target *target, const BatchShape *shape)
 	Bitmapset  *changed = ou_sql_changed_columns(target, shape);
 	int			attnum = -1;
 
-	if (shape->source == SOURCE_OBJECTS)
+	if (shape->source == SOURCE_OBJECTS || shape->source == SOURCE_MANY_OBJECTS)
 		ou_target_check_named(target, bms_difference(shape->columns, shape->optional));
 	if (shape->change == CHANGE_INCREMENT)
 		ou_target_check_counter(target, bms_singleton_member(shape->columns));
@@ -281,4 +281,30 @@ ou_plans_get(BatchPlans *plans, Statement statement)
 	if (plans->plans[statement] == NULL)
 		plans->plans[statement] = prepare(plans, statement);
 	return plans->plans[statement];
+}
+
+/*
+ * Run a statement of plans with its parameters, none of them null.  Its rows go
+ * to receiver, their number to SPI_processed.
+ */
+void
+ou_plans_execute(BatchPlans *plans, Statement statement, const Datum *values,
+				 DestReceiver *receiver)
+{
+	SPIPlanPtr	plan = ou_plans_get(plans, statement);
+	int			nparams = SPI_getargcount(plan);
+	ParamListInfo params = makeParamList(nparams);
+	SPIExecuteOptions options = {.params = params,.dest = receiver};
+	int			result;
+
+	for (int i = 0; i < nparams; i++)
+	{
+		params->params[i].value = values[i];
+		params->params[i].isnull = false;
+		params->params[i].pflags = PARAM_FLAG_CONST;
+		params->params[i].ptype = SPI_getargtypeid(plan, i);
+	}
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result < 0)
+		elog(ERROR, "SPI_execute_plan_extended returned %s", SPI_result_code_string(result));
 }

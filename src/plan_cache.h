@@ -28,5 +28,7 @@ typedef struct BatchPlans
 
 extern BatchPlans *ou_plans_find(const BatchShape *shape);
 extern SPIPlanPtr ou_plans_get(BatchPlans *plans, Statement statement);
+extern void ou_plans_execute(BatchPlans *plans, Statement statement, const Datum *values,
+							 DestReceiver *receiver);
 
 #endif							/* OU_PLAN_CACHE_H */

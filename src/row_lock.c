@@ -6,7 +6,8 @@
  * What is held is read from the row's header, as heapam reads it.  Only what
  * is certain is told: a row version that this transaction wrote itself counts
  * as held in full strength, as its header no longer tells how the version
- * before it was locked.
+ * before it was locked.  A row that it inserted is held in a way of its own:
+ * no batch of another transaction can come to wait for it.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,6 +42,7 @@ ou_row_lock_name(LockStrength strength)
 		case STRENGTH_UPDATE:
 			return "UPDATE";
 		case STRENGTH_AS_NEEDED:
+		case STRENGTH_OWN:
 			break;
 	}
 	elog(ERROR, "unrecognized lock strength %d", (int) strength);
@@ -90,7 +92,7 @@ read_multixact(HeapTupleHeader tuple)
 	MultiXactMember *members;
 	LockStrength held = STRENGTH_AS_NEEDED;
 	int			nmembers = GetMultiXactIdMembers(HeapTupleHeaderGetRawXmax(tuple), &members,
-												 false,
+												 HEAP_LOCKED_UPGRADED(tuple->t_infomask),
 												 HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
 
 	for (int i = 0; i < nmembers; i++)
@@ -110,7 +112,7 @@ read_header(HeapTupleHeader tuple)
 	uint16		infomask = tuple->t_infomask;
 
 	if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple)))
-		return STRENGTH_UPDATE;
+		return (infomask & HEAP_UPDATED) ? STRENGTH_UPDATE : STRENGTH_OWN;
 	if (infomask & HEAP_XMAX_INVALID)
 		return STRENGTH_AS_NEEDED;
 	if (infomask & HEAP_XMAX_IS_MULTI)

@@ -17,7 +17,9 @@ typedef enum LockStrength
 	STRENGTH_KEY_SHARE,
 	STRENGTH_SHARE,
 	STRENGTH_NO_KEY_UPDATE,
-	STRENGTH_UPDATE
+	STRENGTH_UPDATE,
+	STRENGTH_OWN				/* of a held lock: the row is new, and nobody
+								 * else can see it */
 } LockStrength;
 
 extern const char *ou_row_lock_name(LockStrength strength);

@@ -510,7 +510,8 @@ build_read(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 
 	appendStringInfoString(out, "SELECT ");
 	append_read_list(out, target, shape);
-	if (bms_is_empty(shape->optional) || shape->change == CHANGE_ADD)
+	if (shape->source == SOURCE_OBJECTS &&
+		(bms_is_empty(shape->optional) || shape->change == CHANGE_ADD))
 		appendStringInfo(out, " FROM pg_catalog.jsonb_to_recordset($%d) AS r(", param);
 	else
 		appendStringInfo(out, " FROM pg_catalog.jsonb_array_elements($%d) AS j(o), LATERAL pg_catalog.jsonb_to_record(j.o) AS r(",

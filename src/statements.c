@@ -42,6 +42,7 @@
 #include "sql_text.h"
 #include "statements.h"
 #include "target.h"
+#include "unique_columns.h"
 
 /* Why a statement is left alone. */
 #define REASON_NOT_TABLE "it is not an ordinary or partitioned table"
@@ -309,10 +310,10 @@ order_change(Query *query)
 	key = ou_target_find_key(rel);
 	if (key == NIL)
 		reason = REASON_NO_KEY;
-	else if (bms_overlap(find_updated_columns(query), ou_target_find_unique_columns(rel)))
+	else if (bms_overlap(find_updated_columns(query), ou_unique_columns_find(rel)))
 		reason = REASON_SETS_UNIQUE;
 	else if (ou_merge_acts(query, CMD_INSERT) && ou_merge_acts(query, CMD_DELETE) &&
-			 !ou_target_has_only_key(rel))
+			 !ou_unique_columns_are_key(rel))
 		reason = REASON_REPLACES;
 	else if (ou_merge_acts(query, CMD_INSERT) && !ou_compat_marks_merge_target())
 		reason = REASON_INSERTS;
@@ -500,7 +501,7 @@ static bool
 upsert_sets_unique(const OnConflictExpr *conflict, Relation rel, const List *arbiter)
 {
 	Bitmapset  *columns = bms_intersect(find_set_columns(conflict->onConflictSet),
-										ou_target_find_unique_columns(rel));
+										ou_unique_columns_find(rel));
 	int			attnum = -1;
 
 	while ((attnum = bms_next_member(columns, attnum)) >= 0)
@@ -564,7 +565,7 @@ order_upsert(Query *query)
 	if (arbiter == NIL)
 		reason = REASON_NO_KEY;
 	else if (query->onConflict->arbiterElems == NIL &&
-			 !OidIsValid(query->onConflict->constraint) && !ou_target_has_only_key(rel))
+			 !OidIsValid(query->onConflict->constraint) && !ou_unique_columns_are_key(rel))
 		reason = REASON_ANY_CONFLICT;
 	else if (query->hasTargetSRFs)
 		reason = REASON_SET;

@@ -53,8 +53,6 @@ extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bo
 extern void ou_target_check_writable(const char *verb);
 extern Target *ou_target_describe(Oid relid, CmdType event);
 extern List *ou_target_find_key(Relation rel);
-extern Bitmapset *ou_target_find_unique_columns(Relation rel);
-extern bool ou_target_has_only_key(Relation rel);
 extern bool ou_target_has_ctids(Oid relid);
 extern bool ou_target_is_readable(Oid relid);
 extern AttrNumber ou_target_find_counter(Oid relid, const char *column);
