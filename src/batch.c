@@ -124,6 +124,16 @@ ou_batch_size(const Batch *batch)
 }
 
 /*
+ * Whether a batch is waiting for rows: an upsert locks them as it changes them.
+ */
+static bool
+locks_rows(const BatchRun *run)
+{
+	return run->phase == PHASE_LOCKING ||
+		(run->phase == PHASE_CHANGING && run->batch->shape.change == CHANGE_UPSERT);
+}
+
+/*
  * Tell, of a batch that waited for a row until it was chosen to end a deadlock,
  * how far it had come, and what the transaction held before.
  */
@@ -138,7 +148,7 @@ add_deadlock_context(BatchRun *run)
 	Assert(run->wanted != NULL);
 	initStringInfo(&key);
 	initStringInfo(&before);
-	if (run->missing.next < run->wanted->nkeys)
+	if (run->phase == PHASE_LOCKING && run->missing.next < run->wanted->nkeys)
 	{
 		ou_keytype_print_names(&key, target->key);
 		appendStringInfoChar(&key, '=');
@@ -148,8 +158,9 @@ add_deadlock_context(BatchRun *run)
 	MemoryContextSwitchTo(caller);
 
 	if (key.len > 0)
-		errcontext("%d rows of the batch were locked, the next one wanted was %s",
-				   run->nlocked, key.data);
+		errcontext(ngettext("%d row of the batch was locked, the next one wanted was %s",
+							"%d rows of the batch were locked, the next one wanted was %s",
+							run->nlocked), run->nlocked, key.data);
 	if (before.len > 0)
 		errcontext("this transaction had locked rows before, up to %s", before.data);
 }
@@ -166,7 +177,7 @@ add_context(void *arg)
 
 	if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE && !has_hint(run->context))
 		errhint("Roll back and retry the whole transaction.");
-	if (geterrcode() == ERRCODE_T_R_DEADLOCK_DETECTED && run->phase == PHASE_LOCKING)
+	if (geterrcode() == ERRCODE_T_R_DEADLOCK_DETECTED && locks_rows(run))
 		add_deadlock_context(run);
 	if (run->plans != NULL)
 		errcontext("%s on table \"%s.%s\", batch size %d: %s", run->batch->verb,

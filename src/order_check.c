@@ -121,31 +121,30 @@ ou_order_install(void)
 }
 
 /*
+ * Whether this transaction can have locked anything that a batch on a table
+ * has to be compared with.  table_was_locked tells if it held the table, in
+ * ROW SHARE mode or stronger, before the batch came.
+ */
+bool
+ou_order_is_watched(bool table_was_locked)
+{
+	return ou_order_check != ORDER_CHECK_OFF &&
+		(table_was_locked || !dlist_is_empty(&positions));
+}
+
+/*
  * Whether nobody else can hold a row of target: it is temporary, or this
  * transaction has locked it against all that lock rows, as it has a table that
  * it created or altered.
  */
-static bool
-is_private(const Target *target)
+bool
+ou_order_is_private(const Target *target)
 {
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, target->relid);
 	return get_rel_persistence(target->relid) == RELPERSISTENCE_TEMP ||
 		ou_compat_lock_is_held(&tag, ExclusiveLock);
-}
-
-/*
- * Whether this transaction can have locked anything that a batch on target has
- * to be compared with.  table_was_locked tells if it held the table, in ROW
- * SHARE mode or stronger, before the batch came.
- */
-bool
-ou_order_is_watched(const Target *target, bool table_was_locked)
-{
-	return ou_order_check != ORDER_CHECK_OFF &&
-		(table_was_locked || !dlist_is_empty(&positions)) &&
-		!is_private(target);
 }
 
 /*

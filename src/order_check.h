@@ -19,7 +19,8 @@
 typedef struct OrderPosition OrderPosition;
 
 extern void ou_order_install(void);
-extern bool ou_order_is_watched(const Target *target, bool table_was_locked);
+extern bool ou_order_is_watched(bool table_was_locked);
+extern bool ou_order_is_private(const Target *target);
 extern void ou_order_record(const Target *target, const Datum *key, LockStrength strength);
 extern const OrderPosition *ou_order_find_later_table(const Target *target);
 extern const OrderPosition *ou_order_find_highest(const Target *target);

@@ -25,7 +25,8 @@ typedef struct HeldRows
 	MemoryContext context;		/* of the keys below */
 	LockStrength wanted;
 	Datum	   *unheld;			/* lowest key that is not held, or NULL */
-	Datum	   *held;			/* highest key that is held, or NULL */
+	Datum	   *held;			/* lowest key above unheld that is held, or
+								 * NULL */
 	Datum	   *weak;			/* lowest key that is held too weakly, or NULL */
 	LockStrength weak_strength;
 } HeldRows;
@@ -49,16 +50,19 @@ receive_header(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	strength = ou_row_lock_held(DatumGetObjectId(slot->tts_values[0]),
 								(ItemPointer) DatumGetPointer(slot->tts_values[1]));
+	if (strength == STRENGTH_OWN)
+		return true;
 	if (strength == STRENGTH_AS_NEEDED)
 	{
 		if (rows->unheld == NULL)
 			rows->unheld = ou_keytype_copy(rows->key, slot->tts_values + 2, rows->context);
 		return true;
 	}
-	rows->held = ou_keytype_copy(rows->key, slot->tts_values + 2, rows->context);
+	if (rows->unheld != NULL && rows->held == NULL)
+		rows->held = ou_keytype_copy(rows->key, slot->tts_values + 2, rows->context);
 	if (rows->weak == NULL && ou_row_lock_upgrade_deadlocks(strength, rows->wanted))
 	{
-		rows->weak = rows->held;
+		rows->weak = ou_keytype_copy(rows->key, slot->tts_values + 2, rows->context);
 		rows->weak_strength = strength;
 	}
 	return true;
@@ -135,7 +139,7 @@ ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans, const Keyse
 	const OrderPosition *highest;
 	HeldRows	rows = {0};
 
-	if (!ou_order_is_watched(was_locked))
+	if (!ou_order_is_watched(was_locked) || ou_order_is_private(target))
 		return;
 	later = ou_order_find_later_table(target);
 	highest = ou_order_find_highest(target);
@@ -153,6 +157,6 @@ ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans, const Keyse
 		ou_order_report_table(verb, target, later);
 	else if (highest != NULL && ou_order_is_below(target, rows.unheld, highest))
 		ou_order_report_position(verb, target, rows.unheld, highest);
-	else if (rows.held != NULL && ou_keytype_compare(rows.key, rows.unheld, rows.held) < 0)
+	else if (rows.held != NULL)
 		ou_order_report_key(verb, target, rows.unheld, rows.held);
 }
