@@ -129,7 +129,9 @@ sub is_over
 	my ($pid) = @_;
 
 	return 1 if !kill(0, $pid);
-	return -r "/proc/$pid/stat" && slurp_file("/proc/$pid/stat") =~ /\) Z /;
+	# It may end, and its file with it, while we look.
+	my $stat = eval { slurp_file("/proc/$pid/stat") };
+	return defined $stat && $stat =~ /\) Z /;
 }
 
 # Kill the server: the postmaster first, so that it cannot see its children die
