@@ -42,12 +42,14 @@ SELECT lock_order($$ DELETE FROM "Rows" WHERE n = 0 $$);
 SELECT lock_order($$ DELETE FROM "Rows" AS r USING "Wanted" AS w WHERE r."The Key" = w."The Key" $$);
 SELECT lock_order($$ DELETE FROM "Split" $$);
 
--- MERGE: by the key of the target, and where it inserts by the key that the new rows will have.
+-- MERGE: by the key of the target, and where it inserts by the key that the new
+-- rows will have, except by version 16, which leaves it alone.
 SELECT lock_order($$ MERGE INTO "Rows" AS r USING "Wanted" AS w ON r."The Key" = w."The Key"
                      WHEN MATCHED THEN UPDATE SET n = w.n $$);
-SELECT lock_order($$ MERGE INTO "Rows" AS r USING "Wanted" AS w ON r."The Key" = w."The Key"
+SELECT bool_and(line LIKE 'Merge on Rows: Sort by %' OR current_setting('server_version') LIKE '16%') AS sorted
+  FROM lock_order($$ MERGE INTO "Rows" AS r USING "Wanted" AS w ON r."The Key" = w."The Key"
                      WHEN MATCHED AND w.n > 1 THEN DELETE WHEN MATCHED THEN UPDATE SET n = w.n
-                     WHEN NOT MATCHED THEN INSERT VALUES (w."The Key", 'new', 0) $$);
+                     WHEN NOT MATCHED THEN INSERT VALUES (w."The Key", 'new', 0) $$) AS line;
 SELECT lock_order($$ MERGE INTO "Split" AS r USING "Wanted" AS w ON r.id = w."The Key"
                      WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN DO NOTHING $$);
 

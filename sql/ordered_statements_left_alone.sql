@@ -108,6 +108,43 @@ SELECT left_alone($$ INSERT INTO "Serial" (n) VALUES (2), (1) ON CONFLICT (id) D
 SELECT left_alone($$ INSERT INTO "Made Up" (n) VALUES (2), (1) ON CONFLICT (slug) DO NOTHING $$);
 SELECT left_alone($$ INSERT INTO "Rows" ("The Key", spot) VALUES (2, 1), (1, 30) ON CONFLICT (cell) DO NOTHING $$);
 
+-- Which row is the first counts, and rows that the order does not know to be
+-- equal exclude each other: by another unique index, by an exclusion constraint,
+-- by an index of another collation than the column's.
+CREATE TABLE "First" (id integer PRIMARY KEY, name text COLLATE "C", parts integer, during int4range,
+    slug text UNIQUE, CONSTRAINT "Apart" EXCLUDE USING gist (during WITH &&));
+CREATE COLLATION "Case Blind" (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE UNIQUE INDEX ON "First" (name COLLATE "Case Blind");
+CREATE UNIQUE INDEX ON "First" ((10 / parts)) WHERE parts <> 0;
+SELECT left_alone($$ INSERT INTO "First" (id) VALUES (2), (1) ON CONFLICT DO NOTHING $$);
+SELECT left_alone($$ INSERT INTO "First" (id) VALUES (2), (1) ON CONFLICT ON CONSTRAINT "Apart" DO NOTHING $$);
+SELECT left_alone($$ INSERT INTO "First" (id, name) VALUES (2, 'a'), (1, 'A') ON CONFLICT (name) DO NOTHING $$);
+
+-- The key is an expression that cannot be computed for every row.
+SELECT left_alone($$ INSERT INTO "First" (id, parts) VALUES (2, 0), (1, 1) ON CONFLICT ((10 / parts)) WHERE parts <> 0 DO NOTHING $$);
+
+-- The rows are made by a function in the place of a value.
+SELECT left_alone($$ INSERT INTO "Late Key" AS l VALUES (generate_series(3, 1, -1)) ON CONFLICT DO NOTHING $$);
+SELECT left_alone($$ INSERT INTO "Serial" VALUES (generate_series(3, 1, -1)) ON CONFLICT (id) DO NOTHING $$);
+
+-- A MERGE that deletes and inserts: a unique value may go from one row to the other.
+SELECT left_alone($$ MERGE INTO "First" AS t USING "No Key" AS s ON t.id = s.id
+                     WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id, slug) VALUES (s.id, s.n) $$);
+
+-- A MERGE with two actions that insert: what they insert has no order, which is
+-- said; the rows that it changes have one, except in version 16.
+SELECT left_alone($$ MERGE INTO "Serial" AS t USING "No Key" AS s ON t.id = s.id
+                     WHEN MATCHED THEN UPDATE SET n = 1
+                     WHEN NOT MATCHED AND s.n = 1 THEN INSERT (id) VALUES (s.id)
+                     WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id + 1) $$) IS NULL;
+
+-- Rows of a view or subquery that does not hand up the key, or is kept apart by the planner.
+CREATE VIEW "Keyless" AS SELECT n FROM "Rows";
+CREATE VIEW "Barrier" WITH (security_barrier) AS SELECT "The Key", n FROM "Rows" WHERE n < 5;
+SELECT left_alone($$ SELECT FROM "Keyless" FOR UPDATE $$);
+SELECT left_alone($$ SELECT FROM "Barrier" FOR UPDATE $$);
+SELECT left_alone($$ SELECT FROM (SELECT "The Key", n FROM "Rows" LIMIT 2) AS s FOR UPDATE $$);
+
 -- Each level of a query is looked at by itself, and each that is left alone is
 -- named: of these two statements, one level each is ordered.
 SELECT left_alone($$ WITH gone AS (DELETE FROM "No Key" RETURNING *), late AS (UPDATE "Late Key" SET n = 1)
