@@ -18,6 +18,7 @@ OBJS = \
 	src/order_watch.o \
 	src/ordered_update.o \
 	src/plan_cache.o \
+	src/procedural_calls.o \
 	src/result.o \
 	src/row_lock.o \
 	src/settings.o \

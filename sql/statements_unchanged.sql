@@ -85,6 +85,21 @@ INSERT INTO "Articles" VALUES (60), (61);
 \endif
 SELECT * FROM "Articles" ORDER BY id;
 
+-- A function that sees the changes made so far is called between them: one of
+-- each group stays.  One that only makes the new value is called so anyway.
+CREATE TABLE "Twins" (id integer PRIMARY KEY, pair integer, n bigint);
+INSERT INTO "Twins" SELECT i, i / 2 FROM generate_series(2, 7) AS i;
+CREATE FUNCTION size(integer) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN RETURN (SELECT count(*) FROM "Twins" WHERE pair = $1 AND n IS NULL); END $$;
+EXPLAIN (COSTS OFF) DELETE FROM "Twins" WHERE size(pair) > 1;
+DELETE FROM "Twins" WHERE size(pair) > 1;
+SELECT * FROM "Twins" ORDER BY id;
+INSERT INTO "Twins" SELECT i, i / 2 FROM generate_series(2, 6, 2) AS i;
+EXPLAIN (COSTS OFF) UPDATE "Twins" SET n = size(pair) WHERE pair < 3;
+UPDATE "Twins" SET n = size(pair) WHERE pair < 3;
+SELECT * FROM "Twins" ORDER BY id;
+EXPLAIN (COSTS OFF) UPDATE "Twins" t SET n = 0 FROM (SELECT id AS other FROM "Twins" WHERE size(pair) > 1) o WHERE other = t.id;
+
 -- Through views and subqueries, only what the whole query returns is locked
 CREATE VIEW "View" AS SELECT id AS "Id", revision FROM "Articles";
 CREATE VIEW "Keyless" AS SELECT revision FROM "Articles";

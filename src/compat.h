@@ -81,6 +81,20 @@ ou_compat_is_by_target(const MergeAction *action)
 }
 
 /*
+ * The condition that joins the source of a MERGE to its target, where it is not
+ * among those of the query.
+ */
+static inline Node *
+ou_compat_merge_condition(const Query *query)
+{
+#if PG_VERSION_NUM >= 170000
+	return query->mergeJoinCondition;
+#else
+	return NULL;
+#endif
+}
+
+/*
  * Whether the planner of a MERGE that inserts rows takes note that columns of
  * the target in its target list can be null.  Version 15 needs no note; 16
  * does and takes none, as a MERGE has no target list of its own there.

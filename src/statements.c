@@ -38,6 +38,7 @@
 #include "compat.h"
 #include "insert_source.h"
 #include "merge_actions.h"
+#include "procedural_calls.h"
 #include "settings.h"
 #include "sql_text.h"
 #include "statements.h"
@@ -50,6 +51,7 @@
 #define REASON_NO_KEY "it has no primary key"
 #define REASON_NO_ORDER "its primary key has a type without an order"
 #define REASON_SETS_UNIQUE "a column of a unique index is set"
+#define REASON_PROCEDURAL "a volatile function that can run queries chooses or makes its rows"
 #define REASON_CURSOR "the row is that of a cursor"
 #define REASON_SKIP_LOCKED "locked rows are skipped"
 #define REASON_OWN_ORDER "it has ORDER BY"
@@ -300,6 +302,8 @@ order_change(Query *query)
 
 	if (reason == NULL && names_cursor_row(query->jointree->quals))
 		reason = REASON_CURSOR;
+	if (reason == NULL && ou_procedural_calls_choose_rows(query))
+		reason = REASON_PROCEDURAL;
 	if (reason != NULL)
 	{
 		leave_alone(query, rte->relid, reason);
@@ -467,6 +471,8 @@ order_locking(Query *query)
 		reason = REASON_OWN_ORDER;
 	if (reason == NULL && (query->limitCount != NULL || query->limitOffset != NULL))
 		reason = REASON_LIMIT;
+	if (reason == NULL && ou_procedural_calls_choose_rows(query))
+		reason = REASON_PROCEDURAL;
 	if (reason == NULL)
 		reason = order_by_locked(query, rte->relid);
 	if (reason != NULL)
@@ -554,6 +560,8 @@ order_upsert(Query *query)
 
 	if (query->jointree->fromlist == NIL && !query->hasTargetSRFs)
 		return;
+	if (reason == NULL && ou_procedural_calls_choose_rows(query))
+		reason = REASON_PROCEDURAL;
 	if (reason != NULL)
 	{
 		leave_alone(query, rte->relid, reason);
