@@ -23,6 +23,7 @@ OBJS = \
 	src/row_lock.o \
 	src/settings.o \
 	src/sql_text.o \
+	src/statement_watch.o \
 	src/statements.o \
 	src/target.o \
 	src/unique_columns.o

@@ -23,17 +23,25 @@
 typedef struct LockTarget
 {
 	char	   *name;			/* as written */
+	Oid			relid;
 	char	   *qualified;		/* schema.name, which gives the order */
 	Jsonb	   *keys;
 } LockTarget;
 
 /*
- * Compare two tables for qsort.
+ * Compare two tables for qsort.  Names that have dots in them can be alike, as
+ * are table "b.c" of schema "a" and table "c" of schema "a.b".
  */
 static int
 compare_targets(const void *a, const void *b)
 {
-	return strcmp(((const LockTarget *) a)->qualified, ((const LockTarget *) b)->qualified);
+	const LockTarget *one = a;
+	const LockTarget *other = b;
+	int			order = strcmp(one->qualified, other->qualified);
+
+	if (order != 0 || one->relid == other->relid)
+		return order;
+	return one->relid < other->relid ? -1 : 1;
 }
 
 /*
@@ -45,21 +53,44 @@ report_wrong_shape(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("targets must be a JSON object of arrays of keys"),
-			 errhint("Write targets as {\"articles\": [3, 1, 2], \"authors\": [7]}.")));
+			 errhint("Write targets as {\"articles\": [3, 1, 2], \"pages\": [{\"article\": 3, \"number\": 7}]}.")));
 }
 
 /*
- * Look up a table by name, without locking it, and return its qualified name.
- * Raises 42P01 when there is none.
+ * Check that keys are all values or all objects.
  */
-static char *
-qualify(const char *name)
+static void
+check_keys(Jsonb *keys)
 {
-	List	   *names = textToQualifiedNameList(cstring_to_text(name));
-	Oid			relid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, false);
+	JsonbIterator *iterator = JsonbIteratorInit(&keys->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	uint32		nobjects = 0;
 
-	return psprintf("%s.%s", get_namespace_name(get_rel_namespace(relid)),
-					get_rel_name(relid));
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token != WJB_ELEM || value.type != jbvBinary)
+			continue;
+		if (!JsonContainerIsObject(value.val.binary.data))
+			report_wrong_shape();
+		nobjects++;
+	}
+	if (nobjects > 0 && nobjects < JB_ROOT_COUNT(keys))
+		report_wrong_shape();
+}
+
+/*
+ * Look up a table by its name as written, without locking it.  Raises 42P01
+ * when there is none.
+ */
+static void
+look_up(LockTarget *target)
+{
+	List	   *names = textToQualifiedNameList(cstring_to_text(target->name));
+
+	target->relid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, false);
+	target->qualified = psprintf("%s.%s", get_namespace_name(get_rel_namespace(target->relid)),
+								 get_rel_name(target->relid));
 }
 
 /*
@@ -84,13 +115,14 @@ read_targets(Jsonb *json, LockTarget **targets)
 		if (token == WJB_KEY)
 		{
 			target->name = pnstrdup(value.val.string.val, value.val.string.len);
-			target->qualified = qualify(target->name);
+			look_up(target);
 		}
 		else if (token == WJB_VALUE)
 		{
 			if (value.type != jbvBinary || !JsonContainerIsArray(value.val.binary.data))
 				report_wrong_shape();
 			target->keys = JsonbValueToJsonb(&value);
+			check_keys(target->keys);
 			ntargets++;
 		}
 	}

@@ -57,6 +57,16 @@ struct OrderPosition
 /* Positions of the current transaction, in TopTransactionContext. */
 static dlist_head positions = DLIST_STATIC_INIT(positions);
 
+/* How many statements are remembered that no batch has come after yet. */
+#define MAX_ROWS 16
+
+/*
+ * Last rows of the transaction's ordered statements, in turn.  Whether they are
+ * locked is not known before it is looked at.
+ */
+static RowPosition rows[MAX_ROWS];
+static int	nrows = 0;
+
 /*
  * Forget a position.
  */
@@ -82,7 +92,12 @@ static void
 end_transaction(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+	{
 		dlist_init(&positions);
+		for (int i = 0; i < MAX_ROWS; i++)
+			rows[i].has_key = false;
+		nrows = 0;
+	}
 }
 
 /*
@@ -129,7 +144,7 @@ bool
 ou_order_is_watched(bool table_was_locked)
 {
 	return ou_order_check != ORDER_CHECK_OFF &&
-		(table_was_locked || !dlist_is_empty(&positions));
+		(table_was_locked || nrows > 0 || !dlist_is_empty(&positions));
 }
 
 /*
@@ -272,6 +287,95 @@ ou_order_record(const Target *target, const Datum *key, LockStrength strength)
 	if (position == NULL)
 		position = make_position(target);
 	advance(position, target, key, strength);
+}
+
+/*
+ * Free the key of a row.
+ */
+static void
+free_key(RowPosition *row)
+{
+	for (int i = 0; row->has_key && i < row->ncolumns; i++)
+		if (!row->columns[i].typbyval)
+			pfree(DatumGetPointer(row->key[i]));
+	row->has_key = false;
+}
+
+/*
+ * Copy a key into row, in place of the one it has.
+ */
+void
+ou_order_copy_row(RowPosition *row, const Datum *key)
+{
+	MemoryContext caller = MemoryContextSwitchTo(row->context);
+
+	free_key(row);
+	for (int i = 0; i < row->ncolumns; i++)
+		row->key[i] = datumCopy(key[i], row->columns[i].typbyval, row->columns[i].typlen);
+	row->has_key = true;
+	MemoryContextSwitchTo(caller);
+}
+
+/*
+ * Note the last row of an ordered statement, in place of the oldest one noted
+ * if there are many.
+ */
+void
+ou_order_note_row(const RowPosition *row)
+{
+	RowPosition *noted = &rows[nrows++ % MAX_ROWS];
+
+	free_key(noted);
+	*noted = *row;
+	noted->context = TopTransactionContext;
+	noted->has_key = false;
+	ou_order_copy_row(noted, row->key);
+}
+
+/*
+ * Whether the key of a row is of the types of the table's key.
+ */
+static bool
+row_matches_key(const RowPosition *row, const KeyType *key)
+{
+	if (row->ncolumns != key->ncolumns)
+		return false;
+	for (int i = 0; i < key->ncolumns; i++)
+		if (getBaseType(row->columns[i].type) != key->columns[i].type)
+			return false;
+	return true;
+}
+
+/*
+ * Find out which of the rows noted are locked, and record their positions.  The
+ * rows that were not locked in the end, as they changed meanwhile or went with
+ * a subtransaction, are forgotten.  target is a table described already.
+ */
+void
+ou_order_settle_rows(const Target *target)
+{
+	int			count = Min(nrows, MAX_ROWS);
+
+	nrows = 0;
+	for (int i = 0; i < count; i++)
+	{
+		RowPosition *row = &rows[i];
+		const Target *table = target;
+		LockStrength held;
+
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row->relid)) ||
+			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row->tableoid)))
+			continue;			/* dropped since */
+		held = ou_row_lock_held(row->tableoid, &row->ctid);
+		if (held == STRENGTH_AS_NEEDED)
+			continue;
+		if (row->relid != target->relid)
+			table = ou_target_describe_key(row->relid);
+		if (table != NULL && row_matches_key(row, table->key))
+			ou_order_record(table, row->key, held);
+	}
+	for (int i = 0; i < count; i++)
+		free_key(&rows[i]);
 }
 
 /*

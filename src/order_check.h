@@ -18,10 +18,36 @@
 
 typedef struct OrderPosition OrderPosition;
 
+/* One column of the key of a row that an ordered statement came to. */
+typedef struct RowColumn
+{
+	Oid			type;
+	int16		typlen;
+	bool		typbyval;
+} RowColumn;
+
+/*
+ * A row that an ordered statement came to, and may have locked.
+ */
+typedef struct RowPosition
+{
+	Oid			relid;			/* table that the statement names */
+	Oid			tableoid;		/* table or partition that holds the row, */
+	ItemPointerData ctid;		/* and where */
+	MemoryContext context;		/* of the key's values */
+	int			ncolumns;
+	RowColumn	columns[INDEX_MAX_KEYS];
+	bool		has_key;
+	Datum		key[INDEX_MAX_KEYS];
+} RowPosition;
+
 extern void ou_order_install(void);
 extern bool ou_order_is_watched(bool table_was_locked);
 extern bool ou_order_is_private(const Target *target);
 extern void ou_order_record(const Target *target, const Datum *key, LockStrength strength);
+extern void ou_order_copy_row(RowPosition *row, const Datum *key);
+extern void ou_order_note_row(const RowPosition *row);
+extern void ou_order_settle_rows(const Target *target);
 extern const OrderPosition *ou_order_find_later_table(const Target *target);
 extern const OrderPosition *ou_order_find_highest(const Target *target);
 extern bool ou_order_is_below(const Target *target, const Datum *key, const OrderPosition *position);

@@ -141,6 +141,7 @@ ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans, const Keyse
 
 	if (!ou_order_is_watched(was_locked) || ou_order_is_private(target))
 		return;
+	ou_order_settle_rows(target);
 	later = ou_order_find_later_table(target);
 	highest = ou_order_find_highest(target);
 	if (!was_locked && later != NULL)

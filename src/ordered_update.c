@@ -22,6 +22,7 @@
 #include "keyset.h"
 #include "order_check.h"
 #include "settings.h"
+#include "statement_watch.h"
 #include "statements.h"
 
 PG_MODULE_MAGIC;
@@ -45,6 +46,7 @@ _PG_init(void)
 {
 	ou_settings_define();
 	ou_statements_install();
+	ou_statement_watch_install();
 	ou_order_install();
 }
 

@@ -121,9 +121,9 @@ find_obstacle(const RangeTblEntry *rte)
 }
 
 /*
- * Add expr to the sort keys of query, as an output column that is thrown
- * away, unless it is one of the query's output columns already.  False if
- * values of its type have no order.
+ * Add expr to the sort keys of query, as an output column that is thrown away,
+ * or, of an INSERT, as the output column that it is already.  False if values
+ * of its type have no order.
  */
 static bool
 add_sort_key(Query *query, Expr *expr)
@@ -142,12 +142,14 @@ add_sort_key(Query *query, Expr *expr)
 
 	foreach(lc, query->targetList)
 	{
-		if (equal(((TargetEntry *) lfirst(lc))->expr, expr))
+		if (query->commandType == CMD_INSERT && equal(((TargetEntry *) lfirst(lc))->expr, expr))
 			entry = lfirst(lc);
 	}
 	if (entry == NULL)
 	{
-		entry = makeTargetEntry(expr, list_length(query->targetList) + 1, NULL, true);
+		entry = makeTargetEntry(expr, list_length(query->targetList) + 1,
+								psprintf(OU_SORT_KEY_NAME, list_length(query->sortClause) + 1),
+								true);
 		query->targetList = lappend(query->targetList, entry);
 	}
 	clause = makeNode(SortGroupClause);

@@ -471,6 +471,31 @@ ou_target_describe(Oid relid, CmdType event)
 }
 
 /*
+ * Describe no more than the names and the key of the table relid, which is
+ * locked.  NULL if it has no key in the order of an index.
+ */
+Target *
+ou_target_describe_key(Oid relid)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	Relation	index = open_key_index(rel);
+	Target	   *target = NULL;
+
+	if (index != NULL && index->rd_rel->relam == BTREE_AM_OID)
+	{
+		target = palloc0(sizeof(Target));
+		target->relid = relid;
+		target->schema = get_namespace_name(RelationGetNamespace(rel));
+		target->name = pstrdup(RelationGetRelationName(rel));
+		target->key = ou_keytype_describe(rel, index);
+	}
+	if (index != NULL)
+		index_close(index, AccessShareLock);
+	relation_close(rel, NoLock);
+	return target;
+}
+
+/*
  * Find the column that is to be counted up, and return its attribute number.
  * Raises 42703 when there is none of that name.
  */
