@@ -8,9 +8,9 @@
  * columns' exact types, sorted by the primary key's comparator and freed of
  * duplicates by the same comparator: never by bytes.
  *
- * The keys are sorted in place with the server's qsort_arg.  They are in
- * memory already, so that a tuplesort would only copy them once more; the
- * comparator checks for interrupts as tuplesort's does.
+ * The keys are sorted in place with the server's quicksort.  They are in
+ * memory already, so that a tuplesort would only copy them once more; both
+ * forms of the sort check for interrupts as tuplesort's does.
  *
  *-------------------------------------------------------------------------
  */
@@ -201,6 +201,20 @@ compare_keys(const void *a, const void *b, void *keytype)
 }
 
 /*
+ * Sort keys of one column: void sort_single_keys(Datum *keys, size_t nkeys,
+ * SortSupport order).  The server's template puts the comparator's call in
+ * line, which takes a third of the instructions of qsort_arg.
+ */
+#define ST_SORT sort_single_keys
+#define ST_ELEMENT_TYPE Datum
+#define ST_COMPARE(a, b, order) ApplySortComparator(*(a), false, *(b), false, order)
+#define ST_COMPARE_ARG_TYPE struct SortSupportData
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
  * Whether the keys are strictly ascending already.
  */
 static bool
@@ -244,8 +258,11 @@ normalise(Keyset *keys)
 {
 	if (is_ascending(keys))
 		return;
-	qsort_arg(keys->values, keys->nkeys, keys->keytype->ncolumns * sizeof(Datum),
-			  compare_keys, keys->keytype);
+	if (keys->keytype->ncolumns == 1)
+		sort_single_keys(keys->values, keys->nkeys, &keys->keytype->columns[0].order);
+	else
+		qsort_arg(keys->values, keys->nkeys, keys->keytype->ncolumns * sizeof(Datum),
+				  compare_keys, keys->keytype);
 	remove_duplicates(keys);
 }
 
