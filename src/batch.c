@@ -497,20 +497,29 @@ check_changed(const BatchRun *run, int nexpected)
 }
 
 /*
- * The counters that the change of a returned row named.
+ * Check that no counter came out null that the change of the row at hand
+ * named: 22004.  The set of counters is the same for all rows, and not to be
+ * copied for each, unless changes name different columns.
  */
-static Bitmapset *
-find_counters(const BatchRun *run, TupleTableSlot *slot)
+static void
+check_counters(BatchRun *run, TupleTableSlot *slot)
 {
-	Bitmapset  *counters = bms_copy(run->counters);
+	const Bitmapset *optional = run->batch->shape.optional;
 	int			field = run->result.nfields;
 	int			attnum = -1;
+	Bitmapset  *counters;
 
-	if (run->batch->shape.change == CHANGE_ADD)
-		for (; (attnum = bms_next_member(run->batch->shape.optional, attnum)) >= 0; field++)
-			if (!DatumGetBool(slot->tts_values[field]))
-				counters = bms_del_member(counters, attnum);
-	return counters;
+	if (run->batch->shape.change != CHANGE_ADD || bms_is_empty(optional))
+	{
+		ou_result_check_counters(&run->result, run->counters);
+		return;
+	}
+	counters = bms_copy(run->counters);
+	for (; (attnum = bms_next_member(optional, attnum)) >= 0; field++)
+		if (!DatumGetBool(slot->tts_values[field]))
+			counters = bms_del_member(counters, attnum);
+	ou_result_check_counters(&run->result, counters);
+	bms_free(counters);
 }
 
 /*
@@ -523,12 +532,7 @@ receive_changed(TupleTableSlot *slot, DestReceiver *self)
 
 	ou_result_load(&run->result, slot, 0);
 	if (run->counters != NULL)
-	{
-		Bitmapset  *counters = find_counters(run, slot);
-
-		ou_result_check_counters(&run->result, counters);
-		bms_free(counters);
-	}
+		check_counters(run, slot);
 	ou_result_sort(&run->result);
 	return true;
 }
