@@ -133,14 +133,17 @@ lock_target(FunctionCallInfo fcinfo, Batch *batch)
 }
 
 /*
- * Run a batch whose rows are the result of the SQL function.
+ * Run a batch whose rows are the result of the SQL function.  The executor has
+ * made a description of the short form's result, which is not to be made from
+ * the catalog a second time.
  */
 static Datum
 run_batch(FunctionCallInfo fcinfo, Batch *batch)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	InitMaterializedSRF(fcinfo, 0);
+	InitMaterializedSRF(fcinfo, batch->shape.result == RESULT_ID_REVISION ?
+						MAT_SRF_USE_EXPECTED_DESC : 0);
 	batch->result = rsinfo->setResult;
 	batch->resultdesc = rsinfo->setDesc;
 	if (batch->shape.change != CHANGE_NONE && batch->shape.change != CHANGE_UPSERT &&
