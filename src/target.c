@@ -19,6 +19,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
@@ -77,13 +78,16 @@ add_wait_context(void *arg)
 }
 
 /*
- * Whether this transaction holds the table in a mode that lets it lock rows.
+ * Whether this transaction holds the table in a mode that lets it lock rows,
+ * and can have locked some: whoever locks a row has a transaction ID.
  */
 static bool
 is_locked(Oid relid)
 {
 	LOCKTAG		tag;
 
+	if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return false;
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
 	return ou_compat_lock_is_held(&tag, RowShareLock);
 }
