@@ -33,6 +33,8 @@ SELECT "The Key", i8 FROM ordered_increment(NULL::"Inc's ""T""", '{20}'::bigint[
 SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Inc's ""T""", '{20}'::bigint[], 'I 4', 0.5) $$);
 SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Inc's ""T""", '{20}'::bigint[], 'i8', -1.0001) $$);
 
+-- The amount is looked at before any row is, there or not. (error)
+SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Inc's ""T""", '{-7}'::bigint[], 'I 4', 0.5, missing_ok => true) $$);
 -- An amount beyond the counter's type: its own 22003. (error)
 SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Inc's ""T""", '{20}'::bigint[], 'i2', 32768) $$);
 SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Inc's ""T""", '{20}'::bigint[], 'I 4', 2147483648) $$);

@@ -51,6 +51,7 @@ typedef struct BatchRun
 	Phase		phase;
 	BatchPlans *plans;
 	Changes		changes;
+	Datum		amount;			/* in the type of the counter */
 	Keyset	   *wanted;
 	Missing		missing;
 	int			nlocked;
@@ -263,6 +264,35 @@ check_amounts(const BatchRun *run)
 }
 
 /*
+ * Convert the amount to the type of the counter: 22003 when it does not fit,
+ * 22023 when it is a fraction and the counter is not.
+ */
+static Datum
+cast_amount(const BatchRun *run)
+{
+	const Target *target = run->plans->target;
+	AttrNumber	counter = bms_singleton_member(run->batch->shape.columns);
+	Datum		amount = NumericGetDatum(run->batch->amount);
+
+	ou_target_check_amount(target, counter, run->batch->amount);
+	switch (target->columns[counter - 1].type)
+	{
+		case INT2OID:
+			return DirectFunctionCall1(numeric_int2, amount);
+		case INT4OID:
+			return DirectFunctionCall1(numeric_int4, amount);
+		case INT8OID:
+			return DirectFunctionCall1(numeric_int8, amount);
+		case FLOAT4OID:
+			return DirectFunctionCall1(numeric_float4, amount);
+		case FLOAT8OID:
+			return DirectFunctionCall1(numeric_float8, amount);
+		default:
+			return amount;
+	}
+}
+
+/*
  * Read the wanted keys, and the changes that come with them.
  */
 static void
@@ -274,6 +304,8 @@ read_batch(BatchRun *run)
 	DestReceiver *receiver;
 
 	run->phase = PHASE_READING;
+	if (batch->shape.change == CHANGE_INCREMENT)
+		run->amount = cast_amount(run);
 	if (batch->changes == NULL)
 	{
 		run->wanted = ou_keyset_from_array(target, batch->keys);
@@ -450,34 +482,6 @@ demand_all(BatchRun *run)
 }
 
 /*
- * Convert the amount to the type of the counter: 22003 when it does not fit.
- */
-static Datum
-cast_amount(const BatchRun *run)
-{
-	const Target *target = run->plans->target;
-	AttrNumber	counter = bms_singleton_member(run->batch->shape.columns);
-	Datum		amount = NumericGetDatum(run->batch->amount);
-
-	ou_target_check_amount(target, counter, run->batch->amount);
-	switch (target->columns[counter - 1].type)
-	{
-		case INT2OID:
-			return DirectFunctionCall1(numeric_int2, amount);
-		case INT4OID:
-			return DirectFunctionCall1(numeric_int4, amount);
-		case INT8OID:
-			return DirectFunctionCall1(numeric_int8, amount);
-		case FLOAT4OID:
-			return DirectFunctionCall1(numeric_float4, amount);
-		case FLOAT8OID:
-			return DirectFunctionCall1(numeric_float8, amount);
-		default:
-			return amount;
-	}
-}
-
-/*
  * Check that each of nexpected rows was changed exactly once: 27000.
  */
 static void
@@ -573,7 +577,7 @@ execute_on_locked(BatchRun *run)
 													 run->missing.npositions),
 									  values);
 	if (run->batch->shape.change == CHANGE_INCREMENT)
-		values[nvalues] = cast_amount(run);
+		values[nvalues] = run->amount;
 	ou_plans_execute(run->plans, STATEMENT_CHANGE, values, make_receiver(run, receive_changed));
 	check_changed(run, run->nlocked);
 }

@@ -130,7 +130,7 @@ ou_missing_report_replaced(const Target *target, const Datum *key)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access because a row was replaced meanwhile"),
+			 errmsg("could not serialize access due to concurrent insert or key change"),
 			 errdetail("The row with key %s=%s of table \"%s\" exists but could not be locked.",
 					   names.data, keys.data, target->name),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
