@@ -80,6 +80,11 @@ BEGIN ATOMIC
 		FROM pg_catalog.pg_class c
 		WHERE c.oid OPERATOR(pg_catalog.=) target
 		   OR c.oid IN (SELECT p.relid FROM pg_catalog.pg_partition_tree(target) p)
+	), family AS (
+		-- These, and the tables that it is a partition of.
+		SELECT r.oid FROM relation r
+		UNION
+		SELECT a.relid FROM pg_catalog.pg_partition_ancestors(target) a(relid)
 	), key AS (
 		SELECT i.*, am.amname
 		FROM pg_catalog.pg_index i
@@ -88,7 +93,14 @@ BEGIN ATOMIC
 		WHERE i.indrelid OPERATOR(pg_catalog.=) target AND i.indisprimary
 	), verdict (number, rule, broken, good, advice) AS (
 		SELECT 1, 'ordinary or partitioned table',
-			(SELECT pg_catalog.format('%s is of another kind, or a system catalog', target)
+			(SELECT pg_catalog.format('%s is %s', target,
+									  CASE c.relkind
+										  WHEN 'r' THEN 'a system catalog'
+										  WHEN 'v' THEN 'a view'
+										  WHEN 'm' THEN 'a materialized view'
+										  WHEN 'f' THEN 'a foreign table'
+										  ELSE 'no table'
+									  END)
 			 FROM pg_catalog.pg_class c
 			 WHERE c.oid OPERATOR(pg_catalog.=) target
 			   AND (c.relkind NOT IN ('r', 'p')
@@ -120,7 +132,9 @@ BEGIN ATOMIC
 			(SELECT pg_catalog.string_agg(DISTINCT pg_catalog.quote_ident(c.conname) OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||)
 										  pg_catalog.pg_get_constraintdef(c.oid), '; ')
 			 FROM pg_catalog.pg_constraint c
-			 WHERE c.conrelid OPERATOR(pg_catalog.=) target AND c.contype OPERATOR(pg_catalog.=) 'f'),
+				JOIN family f ON f.oid OPERATOR(pg_catalog.=) c.conrelid
+			 WHERE c.contype OPERATOR(pg_catalog.=) 'f'
+			   AND c.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid),
 			'none',
 			'A change of these columns, or an insert, share-locks the referenced row. Lock rows of the referenced table first, with ordered_lock_all.'
 		UNION ALL
@@ -130,7 +144,8 @@ BEGIN ATOMIC
 											CASE WHEN c.confdeltype IN ('c', 'n', 'd') OR c.confupdtype IN ('c', 'n', 'd')
 												 THEN ' (with an action on its rows)' ELSE '' END), ', ')
 			 FROM pg_catalog.pg_constraint c
-			 WHERE c.confrelid OPERATOR(pg_catalog.=) target AND c.contype OPERATOR(pg_catalog.=) 'f'
+				JOIN family f ON f.oid OPERATOR(pg_catalog.=) c.confrelid
+			 WHERE c.contype OPERATOR(pg_catalog.=) 'f'
 			   AND c.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid),
 			'none',
 			'Lock with strength ''no key update'' unless keys change or rows go: FOR UPDATE waits for inserts of referencing rows. Rows that an action changes are locked in order only by ordered statements.'
@@ -139,7 +154,9 @@ BEGIN ATOMIC
 			(SELECT pg_catalog.string_agg(DISTINCT i.indexrelid::pg_catalog.regclass::pg_catalog.text, ', ')
 			 FROM pg_catalog.pg_index i
 				JOIN relation r ON r.oid OPERATOR(pg_catalog.=) i.indrelid
-			 WHERE (i.indisunique OR i.indisexclusion) AND NOT i.indisprimary),
+				JOIN pg_catalog.pg_class ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid
+			 WHERE (i.indisunique OR i.indisexclusion) AND NOT i.indisprimary
+			   AND (NOT ic.relispartition OR r.oid OPERATOR(pg_catalog.=) target)),
 			'none',
 			'A value set in its columns can wait for another transaction''s row, in no order. Change such columns in transactions of their own.'
 		UNION ALL
@@ -169,10 +186,12 @@ BEGIN ATOMIC
 			'A foreign server locks rows in an order of its own. Keep rows that batches change in local partitions.'
 		UNION ALL
 		SELECT 10, 'no row security',
-			(SELECT pg_catalog.string_agg(DISTINCT pg_catalog.quote_ident(p.polname), ', ')
-			 FROM pg_catalog.pg_policy p
-				JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) p.polrelid
-			 WHERE p.polrelid OPERATOR(pg_catalog.=) target AND c.relrowsecurity),
+			(SELECT COALESCE((SELECT pg_catalog.string_agg(DISTINCT pg_catalog.quote_ident(p.polname), ', ')
+							  FROM pg_catalog.pg_policy p
+							  WHERE p.polrelid OPERATOR(pg_catalog.=) c.oid),
+							 'on, and without a policy every row is hidden')
+			 FROM pg_catalog.pg_class c
+			 WHERE c.oid OPERATOR(pg_catalog.=) target AND c.relrowsecurity),
 			'none',
 			'See that policies lock no rows. A row that a policy hides counts as missing.'
 		UNION ALL
@@ -186,6 +205,7 @@ BEGIN ATOMIC
 	SELECT v.rule, v.broken IS NULL, COALESCE(v.broken, v.good, 'none'),
 		   CASE WHEN v.broken IS NOT NULL THEN v.advice END
 	FROM verdict v
+	WHERE EXISTS (SELECT FROM relation)
 	ORDER BY v.number;
 END;
 
@@ -198,7 +218,10 @@ FROM pg_catalog.pg_class c
 	CROSS JOIN LATERAL ordered_contract(c.oid::pg_catalog.regclass) r
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND NOT r.holds
   AND c.relnamespace OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.regnamespace
-  AND c.relnamespace OPERATOR(pg_catalog.<>) 'information_schema'::pg_catalog.regnamespace;
+  AND c.relnamespace OPERATOR(pg_catalog.<>) 'information_schema'::pg_catalog.regnamespace
+  AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace);
+
+GRANT SELECT ON ordered_contract_violations TO PUBLIC;
 
 COMMENT ON VIEW ordered_contract_violations IS
 'what locking in primary key order cannot cover, for every table of the database';
