@@ -55,6 +55,8 @@ REGRESS = \
 	nesting \
 	lock_modes \
 	read_only \
+	ordered_lock_all \
+	ordered_contract \
 	search_path \
 	ordered_statements_setup \
 	ordered_statements \
@@ -72,6 +74,9 @@ ISOLATION = \
 	json-while-waiting \
 	key-column-changed \
 	key-column-changed-control \
+	lock-all \
+	lock-all-control \
+	lock-all-modes \
 	lock-nowait \
 	lock-strength \
 	nested-trigger \
@@ -110,7 +115,8 @@ ISOLATION = \
 	upsert-new-rows-control \
 	verb-pairs \
 	verb-pairs-json \
-	wait-cut-short
+	wait-cut-short \
+	watch-deadlock
 ISOLATION_OPTS = --load-extension=ordered_update
 TAP_TESTS = 1
 EXTRA_CLEAN = output_iso tmp_check log
