@@ -62,6 +62,7 @@ REGRESS = \
 	ordered_statements \
 	ordered_statements_left_alone \
 	ordered_statements_results \
+	order_check_statements \
 	statements_unchanged
 ISOLATION = \
 	bitmap-scan-control \
