@@ -92,6 +92,7 @@ ISOLATION = \
 	parent-upsert \
 	partition-move \
 	partition-orders \
+	partition-recheck \
 	reinsert-while-waiting \
 	rekey-while-waiting \
 	repeatable-read \

@@ -14,6 +14,7 @@
 #include "access/stratnum.h"
 #include "access/tupdesc.h"
 #include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
 #include "storage/lock.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
@@ -33,6 +34,36 @@ ou_compat_prepare_index_order(Relation index, SortSupport order)
 	PrepareSortSupportFromIndexRel(index, false, order);
 #else
 	PrepareSortSupportFromIndexRel(index, BTLessStrategyNumber, order);
+#endif
+}
+
+/*
+ * Have the plans of stmt leave no partition out for what a parameter turns out
+ * to be while they run.
+ *
+ * From 18 on, the re-check of a row that another transaction has changed prunes
+ * by the parameters of the plan that it re-checks for, not by its own.  Those
+ * are of the row at hand only as long as nothing, such as a Sort, reads on
+ * ahead of it: else the row is looked for in the wrong partition and passed by
+ * as if it no longer met the condition.
+ */
+static inline void
+ou_compat_stop_exec_pruning(PlannedStmt *stmt)
+{
+#if PG_VERSION_NUM >= 180000
+	ListCell   *info;
+	ListCell   *hierarchy;
+	ListCell   *table;
+
+	foreach(info, stmt->partPruneInfos)
+		foreach(hierarchy, lfirst_node(PartitionPruneInfo, info)->prune_infos)
+		foreach(table, (List *) lfirst(hierarchy))
+	{
+		PartitionedRelPruneInfo *pruning = lfirst_node(PartitionedRelPruneInfo, table);
+
+		pruning->exec_pruning_steps = NIL;
+		pruning->execparamids = NULL;
+	}
 #endif
 }
 

@@ -660,6 +660,20 @@ order_tree(Node *node, void *context)
 }
 
 /*
+ * Plan a query as if this were not here.
+ */
+static PlannedStmt *
+plan_unchanged(Query *parse, const char *query_string, int cursorOptions,
+			   ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
+{
+	if (previous_planner_hook != NULL)
+		return previous_planner_hook(parse, query_string, cursorOptions,
+									 boundParams OU_COMPAT_PLANNER_ARG);
+	return standard_planner(parse, query_string, cursorOptions,
+							boundParams OU_COMPAT_PLANNER_ARG);
+}
+
+/*
  * Plan a query, ordered if the setting asks for it and the query is not one
  * that is ordered already, as those of the verbs are.
  */
@@ -667,13 +681,18 @@ static PlannedStmt *
 plan_in_order(Query *parse, const char *query_string, int cursorOptions,
 			  ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
 {
-	if (ou_order_statements && !(cursorOptions & OU_CURSOR_OPT_ORDERED))
+	bool		is_verb = (cursorOptions & OU_CURSOR_OPT_ORDERED) != 0;
+	PlannedStmt *stmt;
+
+	if (ou_order_statements && !is_verb)
 		order_query(parse);
-	if (previous_planner_hook != NULL)
-		return previous_planner_hook(parse, query_string, cursorOptions,
-									 boundParams OU_COMPAT_PLANNER_ARG);
-	return standard_planner(parse, query_string, cursorOptions,
-							boundParams OU_COMPAT_PLANNER_ARG);
+	stmt = plan_unchanged(parse, query_string, cursorOptions,
+						  boundParams OU_COMPAT_PLANNER_ARG);
+	if (is_verb || (ou_order_statements &&
+					(stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
+					 stmt->hasModifyingCTE)))
+		ou_compat_stop_exec_pruning(stmt);
+	return stmt;
 }
 
 /*
