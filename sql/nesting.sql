@@ -124,6 +124,20 @@ SELECT error_of($$
     UPDATE "Nest's" SET "Rev" = 200
      WHERE id = 2 AND (SELECT revision FROM ordered_increment('{2}')) > 0 $$);
 TABLE "Nest's" ORDER BY id;
+
+-- A function that a batch calls while it reads its keys cannot change the
+-- table under it. (error)
+CREATE TYPE "Number" AS ENUM ('1', '2');
+CREATE FUNCTION "To Id"("Number") RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TABLE "Nest's" ALTER "Rev" DROP DEFAULT, ALTER "Rev" TYPE text;
+    RETURN 1;
+END $$;
+CREATE CAST ("Number" AS integer) WITH FUNCTION "To Id"("Number") AS ASSIGNMENT;
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Nest's", '{1,2}'::"Number"[]) $$);
+DROP CAST ("Number" AS integer);
+DROP FUNCTION "To Id"("Number");
+DROP TYPE "Number";
 RESET ordered_update.default_table;
 RESET ordered_update.default_counter;
 DROP VIEW "Always Up";

@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/fmgrprotos.h"
@@ -670,6 +671,10 @@ run_steps(BatchRun *run)
  * ou_changes_add, demand_all, ou_result_check_counters, cast_amount,
  * check_changed, and all that the server says of the statements.  Nothing is
  * kept after an error.
+ *
+ * The table is open for as long as the batch runs.  Reading keys can run the
+ * caller's functions, those of casts and of domains: none of them may alter a
+ * table that is described already.
  */
 int
 ou_batch_run(Batch *batch)
@@ -680,12 +685,15 @@ ou_batch_run(Batch *batch)
 		.callback = add_context,
 		.arg = &run,
 	};
+	Relation	table;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	run.context = CurrentMemoryContext;
 	error_context_stack = &callback;
+	table = relation_open(batch->shape.relid, NoLock);
 	run_steps(&run);
+	relation_close(table, NoLock);
 	ou_changes_end(&run.changes);
 	error_context_stack = callback.previous;
 	if (SPI_finish() != SPI_OK_FINISH)
