@@ -79,6 +79,10 @@ SELECT * FROM ordered_increment(NULL::"Order's Lines",
 -- A composite type of another order of names is a record all the same.
 CREATE TYPE "Line Id" AS (c text, d date, n integer);
 SELECT "Note" FROM ordered_lock(NULL::"Order's Lines", ARRAY[ROW('b','2000-01-01',2),ROW('a','2000-01-01',1)]::"Line Id"[]);
+-- An attribute that the composite type has lost is none of its columns.
+CREATE TYPE "Lost One" AS (c text, x point, d date, n integer);
+ALTER TYPE "Lost One" DROP ATTRIBUTE x;
+SELECT "Note" FROM ordered_lock(NULL::"Order's Lines", ARRAY[ROW('b','2000-01-01',2),ROW('a','2000-01-01',1)]::"Lost One"[]);
 -- Rows of the table, from JSON.
 SELECT "Note" FROM ordered_lock(NULL::"Order's Lines", ARRAY(SELECT jsonb_populate_recordset(NULL::"Order's Lines",
     '[{"Customer": "b", "Day": "2000-02-01", "Line No": 1}, {"Line No": 1, "Day": "2000-01-01", "Customer": "a"}]')));
@@ -117,6 +121,6 @@ SELECT * FROM ordered_lock(NULL::"Places", ARRAY[(1,2),(0,5)]::"Point's"[]);
 SELECT * FROM ordered_lock(NULL::"Places", ARRAY(SELECT p FROM "Places" p));
 
 DROP TABLE "Form's", "Order's Lines", "Scale's", "Short Words", "Places";
-DROP TYPE "Id Only", "Line Id", "Point's";
+DROP TYPE "Id Only", "Line Id", "Lost One", "Point's";
 DROP DOMAIN "Positive", "Ids";
 RESET datestyle;

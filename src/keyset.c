@@ -336,12 +336,18 @@ cast_scalars(Keyset *keys, Oid source)
 /*
  * Number of the field of a record, from 0, that holds key column i.  A row of
  * the table has its key columns where the table has them, a record has the
- * key columns and nothing else.
+ * key columns and nothing else, dropped attributes of its type aside.
  */
 static int
-find_field(const Target *target, Oid rowtype, int i)
+find_field(const Target *target, Oid rowtype, TupleDesc desc, int i)
 {
-	return rowtype == target->rowtype ? target->key->columns[i].attnum - 1 : i;
+	int			field = 0;
+
+	if (rowtype == target->rowtype)
+		return target->key->columns[i].attnum - 1;
+	for (;; field++)
+		if (!TupleDescAttr(desc, field)->attisdropped && i-- == 0)
+			return field;
 }
 
 /*
@@ -350,12 +356,17 @@ find_field(const Target *target, Oid rowtype, int i)
 static void
 check_record(const Target *target, Oid rowtype, TupleDesc desc)
 {
-	if (rowtype != target->rowtype && desc->natts != target->key->ncolumns)
+	int			ncolumns = 0;
+
+	for (int field = 0; field < desc->natts; field++)
+		if (!TupleDescAttr(desc, field)->attisdropped)
+			ncolumns++;
+	if (rowtype != target->rowtype && ncolumns != target->key->ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("key has the wrong number of columns"),
 				 errdetail("Columns of the primary key of table \"%s\": %d. Columns of the record: %d.",
-						   target->name, target->key->ncolumns, desc->natts)));
+						   target->name, target->key->ncolumns, ncolumns)));
 }
 
 /*
@@ -373,7 +384,7 @@ read_record(const Target *target, Datum record, KeyCast *casts, Datum *key)
 	for (int i = 0; i < target->key->ncolumns; i++)
 	{
 		const KeyColumn *column = &target->key->columns[i];
-		int			field = find_field(target, rowtype, i);
+		int			field = find_field(target, rowtype, desc, i);
 		Oid			source = getBaseType(TupleDescAttr(desc, field)->atttypid);
 		bool		isnull;
 
