@@ -94,9 +94,11 @@ add_child_index_columns(Bitmapset *attnums, Relation rel, HeapTuple tuple)
 		return bms_add_range(attnums, 1, RelationGetNumberOfAttributes(rel));
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		char	   *name = get_attname(form->indrelid, form->indkey.values[i], false);
-		AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+		char	   *name = get_attname(form->indrelid, form->indkey.values[i], true);
+		AttrNumber	attnum = InvalidAttrNumber;
 
+		if (name != NULL)
+			attnum = get_attnum(RelationGetRelid(rel), name);
 		if (attnum > 0)
 			attnums = bms_add_member(attnums, attnum);
 	}
@@ -106,7 +108,8 @@ add_child_index_columns(Bitmapset *attnums, Relation rel, HeapTuple tuple)
 /*
  * Add to attnums the columns of rel that unique indexes of its partitions and
  * children look at, which they have for themselves.  The children are not
- * locked, as the statement may not come near them.
+ * locked, as the statement may not come near them; one that is dropped
+ * meanwhile has no columns.
  */
 static Bitmapset *
 add_children_unique_columns(Bitmapset *attnums, Relation rel)
