@@ -264,11 +264,17 @@ ou_changes_pick(Changes *changes, ItemPointer ctid)
 }
 
 /*
- * Throw the picked rows away.
+ * Throw the picked rows away, and all that picking them took: there may be as
+ * many runs as rows.
  */
 void
 ou_changes_end_picking(Changes *changes)
 {
+	TupleDesc	desc = changes->pick->tts_tupleDescriptor;
+
+	ExecDropSingleTupleTableSlot(changes->pick);
+	FreeTupleDesc(desc);
+	pfree(changes->pick_fields);
 	tuplestore_end(changes->picked);
 	changes->picked = NULL;
 	changes->npicked = 0;
