@@ -449,6 +449,7 @@ static void
 demand_all(BatchRun *run)
 {
 	const Target *target = run->plans->target;
+	SPIPlanPtr	look;
 	Keyset	   *absent;
 	Datum	   *values;
 	int			result;
@@ -459,8 +460,9 @@ demand_all(BatchRun *run)
 	absent = ou_keyset_pick(run->wanted, run->missing.positions, run->missing.npositions);
 	values = palloc(target->key->ncolumns * sizeof(Datum));
 	ou_keyset_to_params(absent, values);
-	result = SPI_execute_snapshot(ou_plans_get(run->plans, STATEMENT_LOOK), values, NULL,
-								  GetLatestSnapshot(), InvalidSnapshot, false, false, 1);
+	look = ou_plans_get(run->plans, STATEMENT_LOOK);
+	result = SPI_execute_snapshot(look, values, NULL, GetLatestSnapshot(), InvalidSnapshot,
+								  false, false, 1);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_snapshot returned %s", SPI_result_code_string(result));
 
