@@ -196,9 +196,12 @@ BEGIN ATOMIC
 			'See that policies lock no rows. A row that a policy hides counts as missing.'
 		UNION ALL
 		SELECT 11, 'ordered statements',
-			CASE WHEN pg_catalog.current_setting('ordered_update.order_statements', true)
-					  OPERATOR(pg_catalog.=) 'on' THEN NULL
-				 ELSE 'off in this session' END,
+			CASE WHEN COALESCE(pg_catalog.current_setting('ordered_update.order_statements', true), 'off')
+					  OPERATOR(pg_catalog.<>) 'on' THEN 'off in this session'
+				 -- Before the library is loaded any value can be set, to no effect.
+				 WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_settings s
+								  WHERE s.name OPERATOR(pg_catalog.=) 'ordered_update.order_statements')
+				 THEN 'on in this session, but the library is not loaded' END,
 			'on in this session',
 			'Turn ordered_update.order_statements on for every role that changes these rows, or change them by verbs only.'
 	)

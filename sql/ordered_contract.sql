@@ -132,8 +132,10 @@ SELECT * FROM broken_by('"Hidden"');
 ALTER TABLE "Hidden" DISABLE ROW LEVEL SECURITY;
 SELECT * FROM broken_by('"Hidden"');
 
--- Ordered statements on and off in this session.
+-- Ordered statements on and off in this session: on counts only once the library is loaded.
 SET ordered_update.order_statements = on;
+SELECT holds, detail FROM ordered_contract('"Plain''s"') WHERE rule = 'ordered statements';
+LOAD 'ordered_update';
 SELECT holds, detail FROM ordered_contract('"Plain''s"') WHERE rule = 'ordered statements';
 SET ordered_update.order_statements = off;
 SELECT holds, detail FROM ordered_contract('"Plain''s"') WHERE rule = 'ordered statements';
