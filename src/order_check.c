@@ -24,6 +24,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -243,30 +244,46 @@ advance(OrderPosition *position, const Target *target, const Datum *key, LockStr
 }
 
 /*
- * Find the position in target of a subtransaction, NULL if there is none.
- * Where there are several, as those that ended have left theirs to it, they
- * become one: else a loop with a savepoint in it would make ever more of them.
+ * Let a position take in the others in target of its subtransaction, which have
+ * been left to it by those that ended.
+ */
+static void
+gather(OrderPosition *position, const Target *target)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &positions)
+	{
+		OrderPosition *other = dlist_container(OrderPosition, node, iter.cur);
+
+		if (other == position || other->relid != target->relid ||
+			other->subid != position->subid || !matches_key(other, target->key))
+			continue;
+		advance(position, target, other->key, other->weakest);
+		free_position(other);
+	}
+}
+
+/*
+ * Find the position in target of a subtransaction, NULL if there is none.  On
+ * the way each subtransaction's become one: else a loop with a savepoint in it
+ * would make ever more of them.
  */
 static OrderPosition *
 find_own_position(const Target *target, SubTransactionId subid)
 {
 	OrderPosition *own = NULL;
-	dlist_mutable_iter iter;
+	dlist_iter	iter;
 
-	dlist_foreach_modify(iter, &positions)
+	dlist_foreach(iter, &positions)
 	{
 		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
 
-		if (position->relid != target->relid || position->subid != subid ||
-			!matches_key(position, target->key))
+		if (position->relid != target->relid || !matches_key(position, target->key))
 			continue;
-		if (own == NULL)
+		gather(position, target);
+		if (position->subid == subid)
 			own = position;
-		else
-		{
-			advance(own, target, position->key, position->weakest);
-			free_position(position);
-		}
 	}
 	return own;
 }
@@ -367,7 +384,7 @@ ou_order_settle_rows(const Target *target)
 			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row->tableoid)))
 			continue;			/* dropped since */
 		held = ou_row_lock_held(row->tableoid, &row->ctid);
-		if (held == STRENGTH_AS_NEEDED)
+		if (held == STRENGTH_AS_NEEDED || held == STRENGTH_OWN)
 			continue;
 		if (row->relid != target->relid)
 			table = ou_target_describe_key(row->relid);
@@ -441,12 +458,17 @@ ou_order_weakest(const OrderPosition *position)
 }
 
 /*
- * Whether the types of a position's key are still there: this transaction
- * could have dropped one with the table.
+ * Whether the key of a position may be shown: to who may read the table, as all
+ * of it could have been locked for another role, and if the table and the types
+ * of its key are still there.
  */
 static bool
 is_printable(const OrderPosition *position)
 {
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(position->relid)) ||
+		!ou_target_is_readable(position->relid) ||
+		check_enable_rls(position->relid, InvalidOid, true) == RLS_ENABLED)
+		return false;
 	for (int i = 0; i < position->ncolumns; i++)
 		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(position->columns[i].type)))
 			return false;
@@ -522,7 +544,12 @@ void
 ou_order_report_position(const char *verb, const Target *target, const Datum *wanted,
 						 const OrderPosition *held)
 {
-	ou_order_report_key(verb, target, wanted, held->key);
+	if (is_printable(held))
+		ou_order_report_key(verb, target, wanted, held->key);
+	else
+		report(verb, target,
+			   psprintf(_("This transaction holds a row with a higher key, and now wants %s, which comes first."),
+						key_text(target, wanted)));
 }
 
 /*

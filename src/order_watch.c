@@ -25,8 +25,9 @@ typedef struct HeldRows
 	MemoryContext context;		/* of the keys below */
 	LockStrength wanted;
 	Datum	   *unheld;			/* lowest key that is not held, or NULL */
-	Datum	   *held;			/* lowest key above unheld that is held, or
-								 * NULL */
+	Datum	   *held;			/* lowest key above unheld that is held so
+								 * that a batch like this one has to wait for
+								 * it, or NULL */
 	Datum	   *weak;			/* lowest key that is held too weakly, or NULL */
 	LockStrength weak_strength;
 } HeldRows;
@@ -58,7 +59,8 @@ receive_header(TupleTableSlot *slot, DestReceiver *self)
 			rows->unheld = ou_keytype_copy(rows->key, slot->tts_values + 2, rows->context);
 		return true;
 	}
-	if (rows->unheld != NULL && rows->held == NULL)
+	if (rows->unheld != NULL && rows->held == NULL &&
+		ou_row_lock_conflicts(strength, rows->wanted))
 		rows->held = ou_keytype_copy(rows->key, slot->tts_values + 2, rows->context);
 	if (rows->weak == NULL && ou_row_lock_upgrade_deadlocks(strength, rows->wanted))
 	{

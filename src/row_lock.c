@@ -49,6 +49,26 @@ ou_row_lock_name(LockStrength strength)
 }
 
 /*
+ * Whether a row that is held with strength held has to be waited for by who
+ * wants it with strength wanted, as documented in "Row-Level Locks".
+ */
+bool
+ou_row_lock_conflicts(LockStrength held, LockStrength wanted)
+{
+	switch (wanted)
+	{
+		case STRENGTH_KEY_SHARE:
+			return held >= STRENGTH_UPDATE;
+		case STRENGTH_SHARE:
+			return held >= STRENGTH_NO_KEY_UPDATE;
+		case STRENGTH_NO_KEY_UPDATE:
+			return held >= STRENGTH_SHARE;
+		default:
+			return held >= STRENGTH_KEY_SHARE;
+	}
+}
+
+/*
  * Whether two transactions that each hold a row with strength held, or one
  * that holds and one that could hold less beside it, deadlock when both want
  * it with strength wanted.  KEY SHARE goes together with all but UPDATE.
@@ -131,7 +151,7 @@ read_header(HeapTupleHeader tuple)
 /*
  * The lock that this transaction holds on the row version at ctid of the
  * table relid, which is locked: STRENGTH_AS_NEEDED if none, or if it cannot
- * be told.
+ * be told, as where the table was emptied since.
  */
 LockStrength
 ou_row_lock_held(Oid relid, ItemPointer ctid)
@@ -141,7 +161,8 @@ ou_row_lock_held(Oid relid, ItemPointer ctid)
 	HeapTupleData tuple;
 	Buffer		buffer;
 
-	if (rel->rd_rel->relam == HEAP_TABLE_AM_OID)
+	if (rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		ItemPointerGetBlockNumber(ctid) < RelationGetNumberOfBlocks(rel))
 	{
 		tuple.t_self = *ctid;
 		if (heap_fetch(rel, SnapshotAny, &tuple, &buffer, false))

@@ -23,6 +23,7 @@ typedef enum LockStrength
 } LockStrength;
 
 extern const char *ou_row_lock_name(LockStrength strength);
+extern bool ou_row_lock_conflicts(LockStrength held, LockStrength wanted);
 extern bool ou_row_lock_upgrade_deadlocks(LockStrength held, LockStrength wanted);
 extern LockStrength ou_row_lock_held(Oid relid, ItemPointer ctid);
 
