@@ -57,6 +57,7 @@ REGRESS = \
 	read_only \
 	ordered_lock_all \
 	ordered_contract \
+	order_check \
 	search_path \
 	ordered_statements_setup \
 	ordered_statements \
@@ -118,7 +119,8 @@ ISOLATION = \
 	verb-pairs \
 	verb-pairs-json \
 	wait-cut-short \
-	watch-deadlock
+	watch-deadlock \
+	watch-multixact
 ISOLATION_OPTS = --load-extension=ordered_update
 TAP_TESTS = 1
 EXTRA_CLEAN = output_iso tmp_check log
