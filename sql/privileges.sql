@@ -115,6 +115,20 @@ SELECT * FROM ordered_delete(NULL::"Priv's"."Parts", '{11}'::integer[]);
 SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Priv's"."Parts 1", '{1}'::integer[], 'Counter') $$);  -- (error)
 RESET ROLE;
 
+-- A cast of the keys is called only for who may call it. (error)
+CREATE TYPE "Number" AS ENUM ('one', 'two');
+CREATE FUNCTION "To Id"("Number") RETURNS integer LANGUAGE sql AS 'SELECT CASE $1 WHEN ''one'' THEN 1 ELSE 2 END';
+CREATE CAST ("Number" AS integer) WITH FUNCTION "To Id"("Number") AS ASSIGNMENT;
+SELECT id FROM ordered_lock(NULL::"Priv's"."Parts", '{one}'::"Number"[]);
+REVOKE EXECUTE ON FUNCTION "To Id"("Number") FROM PUBLIC;
+SET ROLE "regress_o'u Worker";
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Priv's"."Parts", '{one}'::"Number"[]) $$);
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Priv's"."Parts", ARRAY[ROW('one'::"Number")]) $$);
+RESET ROLE;
+DROP CAST ("Number" AS integer);
+DROP FUNCTION "To Id"("Number");
+DROP TYPE "Number";
+
 TABLE "Priv's"."Ledger ""A""" ORDER BY id;
 RESET ordered_update.default_table;
 RESET ordered_update.default_counter;

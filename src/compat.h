@@ -13,10 +13,13 @@
 
 #include "access/stratnum.h"
 #include "access/tupdesc.h"
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 #include "storage/lock.h"
 #include "storage/lockdefs.h"
+#include "utils/acl.h"
 #include "utils/relcache.h"
 #include "utils/sortsupport.h"
 
@@ -80,6 +83,19 @@ ou_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
 		if (LockHeldByMe(tag, mode))
 			return true;
 	return false;
+#endif
+}
+
+/*
+ * Whether the current user may call a function.
+ */
+static inline AclResult
+ou_compat_check_function(Oid function)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
+#else
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
 #endif
 }
 

@@ -29,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "compat.h"
 #include "keyset.h"
 
 /* How a value of some type becomes a value of a key column's type. */
@@ -81,6 +82,20 @@ report_wrong_type(const KeyColumn *column, Oid source)
 }
 
 /*
+ * Look up a cast function.  Raises 42501 if the caller may not call it, as the
+ * executor does.
+ */
+static void
+look_up_cast(Oid function, FmgrInfo *info)
+{
+	AclResult	result = ou_compat_check_function(function);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
+	fmgr_info(function, info);
+}
+
+/*
  * Prepare to check that a cast between numbers kept the value: 1.5 must not
  * name row 2.
  */
@@ -97,7 +112,7 @@ prepare_cast_back(KeyCast *cast, const KeyColumn *column)
 		OidIsValid(type->eq_opr);
 	if (cast->lossy)
 	{
-		fmgr_info(function, &cast->back);
+		look_up_cast(function, &cast->back);
 		fmgr_info_copy(&cast->equal, &type->eq_opr_finfo, CurrentMemoryContext);
 	}
 }
@@ -105,7 +120,8 @@ prepare_cast_back(KeyCast *cast, const KeyColumn *column)
 /*
  * Prepare the cast of values of type source to the type of column.  Strings
  * are read by the type's input function, as untyped parameters of drivers
- * arrive so.  Raises 42804 where SQL would not assign the one to the other.
+ * arrive so.  Raises 42804 where SQL would not assign the one to the other, and
+ * 42501 where the caller may not.
  */
 static void
 prepare_cast(KeyCast *cast, const KeyColumn *column, Oid source)
@@ -127,7 +143,7 @@ prepare_cast(KeyCast *cast, const KeyColumn *column, Oid source)
 		case COERCION_PATH_RELABELTYPE:
 			break;
 		case COERCION_PATH_FUNC:
-			fmgr_info(function, &cast->function);
+			look_up_cast(function, &cast->function);
 			prepare_cast_back(cast, column);
 			break;
 		case COERCION_PATH_COERCEVIAIO:
