@@ -104,6 +104,51 @@ UPDATE "Names" SET n = n + 1;
 DROP TABLE "Names";
 SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1}'::integer[], 'n');
 ROLLBACK;
+-- A table that is empty or stored anew since, and one that was empty for a
+-- while, when the last row noted was in a block that is not there now: none.
+CREATE TABLE "Wide's" ("Id" integer PRIMARY KEY, pad text);
+BEGIN;
+INSERT INTO "Wide's" SELECT g, repeat('x', 1000) FROM generate_series(1, 60) g;
+UPDATE "Wide's" SET pad = upper(pad);
+SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1}'::integer[], 'n');
+ROLLBACK;
+INSERT INTO "Wide's" SELECT g, repeat('x', 1000) FROM generate_series(1, 60) g;
+BEGIN;
+UPDATE "Wide's" SET pad = upper(pad);
+TRUNCATE "Wide's";
+SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1}'::integer[], 'n');
+ROLLBACK;
+BEGIN;
+UPDATE "Wide's" SET pad = upper(pad);
+ALTER TABLE "Wide's" ALTER pad TYPE varchar(1) USING left(pad, 1);
+SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1}'::integer[], 'n');
+ROLLBACK;
+TRUNCATE "Wide's";
+BEGIN;
+UPDATE "Wide's" SET pad = '';
+SAVEPOINT a;
+TRUNCATE "Wide's";
+INSERT INTO "Wide's" SELECT g, repeat('x', 1000) FROM generate_series(1, 60) g;
+UPDATE "Wide's" SET pad = upper(pad);
+ROLLBACK TO a;
+SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1}'::integer[], 'n');
+ROLLBACK;
+-- A savepoint in a savepoint that went: none; one that stayed: a warning.
+BEGIN;
+SAVEPOINT a;
+SAVEPOINT b;
+UPDATE "Watch's" SET n = n + 1 WHERE "Id" IN (4, 3);
+RELEASE b;
+ROLLBACK TO a;
+SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1,2}'::integer[], 'n');
+ROLLBACK;
+BEGIN;
+SAVEPOINT a;
+UPDATE "Watch's" SET n = n + 1 WHERE "Id" IN (4, 3);
+SAVEPOINT b;
+ROLLBACK TO b;
+SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1,2}'::integer[], 'n');
+ROLLBACK;
 -- More statements than are remembered: the last ones count.
 BEGIN;
 DO $$
@@ -119,4 +164,4 @@ ROLLBACK;
 EXPLAIN (COSTS OFF) UPDATE "Watch's" SET n = n + 1 WHERE n = 0;
 
 RESET ordered_update.order_statements;
-DROP TABLE "Watch's", "Names", "Pieces";
+DROP TABLE "Watch's", "Names", "Pieces", "Wide's";

@@ -66,7 +66,7 @@ static dlist_head positions = DLIST_STATIC_INIT(positions);
  * locked is not known before it is looked at.
  */
 static RowPosition rows[MAX_ROWS];
-static int	nrows = 0;
+static uint64 nrows = 0;
 
 /*
  * Forget a position.
@@ -87,6 +87,18 @@ free_position(OrderPosition *position)
 }
 
 /*
+ * Free the key of a row: what has none is not there.
+ */
+static void
+free_key(RowPosition *row)
+{
+	for (int i = 0; row->has_key && i < row->ncolumns; i++)
+		if (!row->columns[i].typbyval)
+			pfree(DatumGetPointer(row->key[i]));
+	row->has_key = false;
+}
+
+/*
  * Forget all positions at the end of the transaction.
  */
 static void
@@ -102,6 +114,19 @@ end_transaction(XactEvent event, void *arg)
 }
 
 /*
+ * Forget the rows noted by a subtransaction that is rolled back, and by those
+ * in it, which have higher numbers: not only their locks are gone, but maybe
+ * their table's lock as well.
+ */
+static void
+forget_rows(SubTransactionId subid)
+{
+	for (int i = 0; i < MAX_ROWS; i++)
+		if (rows[i].subid >= subid)
+			free_key(&rows[i]);
+}
+
+/*
  * At the end of a subtransaction give its positions to its parent, or forget
  * them.
  */
@@ -113,6 +138,8 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		forget_rows(subid);
 	dlist_foreach_modify(iter, &positions)
 	{
 		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
@@ -149,18 +176,27 @@ ou_order_is_watched(bool table_was_locked)
 }
 
 /*
- * Whether nobody else can hold a row of target: it is temporary, or this
+ * Whether nobody else can hold a row of a table: it is temporary, or this
  * transaction has locked it against all that lock rows, as it has a table that
- * it created or altered.
+ * it created, altered, emptied or dropped.
+ */
+static bool
+is_private(Oid relid)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+	return ou_compat_lock_is_held(&tag, ExclusiveLock) ||
+		get_rel_persistence(relid) == RELPERSISTENCE_TEMP;
+}
+
+/*
+ * Whether nobody else can hold a row of target.
  */
 bool
 ou_order_is_private(const Target *target)
 {
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_RELATION(tag, MyDatabaseId, target->relid);
-	return get_rel_persistence(target->relid) == RELPERSISTENCE_TEMP ||
-		ou_compat_lock_is_held(&tag, ExclusiveLock);
+	return is_private(target->relid);
 }
 
 /*
@@ -307,18 +343,6 @@ ou_order_record(const Target *target, const Datum *key, LockStrength strength)
 }
 
 /*
- * Free the key of a row.
- */
-static void
-free_key(RowPosition *row)
-{
-	for (int i = 0; row->has_key && i < row->ncolumns; i++)
-		if (!row->columns[i].typbyval)
-			pfree(DatumGetPointer(row->key[i]));
-	row->has_key = false;
-}
-
-/*
  * Copy a key into row, in place of the one it has.
  */
 void
@@ -345,6 +369,7 @@ ou_order_note_row(const RowPosition *row)
 	free_key(noted);
 	*noted = *row;
 	noted->context = TopTransactionContext;
+	noted->subid = GetCurrentSubTransactionId();
 	noted->has_key = false;
 	ou_order_copy_row(noted, row->key);
 }
@@ -365,8 +390,10 @@ row_matches_key(const RowPosition *row, const KeyType *key)
 
 /*
  * Find out which of the rows noted are locked, and record their positions.  The
- * rows that were not locked in the end, as they changed meanwhile or went with
- * a subtransaction, are forgotten.  target is a table described already.
+ * rows that were not locked in the end, as they changed meanwhile, are
+ * forgotten, and so are those of tables that are private by now, which may not
+ * even be there.  All other tables are still locked.  target is a table
+ * described already.
  */
 void
 ou_order_settle_rows(const Target *target)
@@ -380,9 +407,8 @@ ou_order_settle_rows(const Target *target)
 		const Target *table = target;
 		LockStrength held;
 
-		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row->relid)) ||
-			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row->tableoid)))
-			continue;			/* dropped since */
+		if (!row->has_key || is_private(row->relid) || is_private(row->tableoid))
+			continue;
 		held = ou_row_lock_held(row->tableoid, &row->ctid);
 		if (held == STRENGTH_AS_NEEDED || held == STRENGTH_OWN)
 			continue;

@@ -34,6 +34,7 @@ typedef struct RowPosition
 	Oid			relid;			/* table that the statement names */
 	Oid			tableoid;		/* table or partition that holds the row, */
 	ItemPointerData ctid;		/* and where */
+	SubTransactionId subid;		/* of the statement */
 	MemoryContext context;		/* of the key's values */
 	int			ncolumns;
 	RowColumn	columns[INDEX_MAX_KEYS];
