@@ -52,6 +52,10 @@ CREATE TYPE "Comp's" AS (id integer, "N" integer);
 SELECT * FROM refusals_of('"Comp''s"');
 SELECT error_of('SELECT * FROM ordered_delete(NULL::integer, ARRAY[1])');
 SELECT error_of('SELECT * FROM ordered_delete(ROW(1, 2), ARRAY[1]) AS r(id integer, "N" integer)');
+-- A domain over a row type, whose constraint the result would not have: 42809. (error)
+CREATE DOMAIN "Domain's" AS "Base's";
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Domain's", ARRAY[1]) $$);
+DROP DOMAIN "Domain's";
 
 -- A sequence, an index and a TOAST table have no row type; by name: 42809. (error)
 CREATE SEQUENCE "Seq's";

@@ -115,9 +115,9 @@ lock_partitions(Oid relid)
 }
 
 /*
- * Lock the table that name, written as in SQL, means under the search_path,
- * and return its OID.  was_locked tells
- * whether the transaction could have locked rows of it before.
+ * Lock the table that name, written as in SQL, means under the search_path, and
+ * return its OID.  was_locked tells whether the transaction could have locked
+ * rows of it before.
  *
  * Raises 42602 when the name is malformed, 42P01 or 3F000 when there is no
  * such table.
@@ -157,11 +157,11 @@ lock_table(Oid relid)
 }
 
 /*
- * Lock the table whose rows have type rowtype, and return its OID.  was_locked tells
- * whether the transaction could have locked rows of it before.
+ * Lock the table whose rows have type rowtype, and return its OID.  was_locked
+ * tells whether the transaction could have locked rows of it before.
  *
- * Raises 42809 when rowtype belongs to no relation, 42P01 when the table is
- * gone.
+ * Raises 42809 when rowtype belongs to no relation, as a domain over a row type
+ * does not, 42P01 when the table is gone.
  */
 Oid
 ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_locked)
@@ -172,10 +172,8 @@ ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_loc
 		.callback = add_wait_context,
 		.arg = &wait,
 	};
-	Oid			relid;
+	Oid			relid = get_typ_typrelid(rowtype);
 
-	rowtype = getBaseType(rowtype);
-	relid = get_typ_typrelid(rowtype);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -522,7 +520,7 @@ ou_target_find_counter(Oid relid, const char *column)
 }
 
 /*
- * Report that a column of target cannot be used as a counter.  Raises errcode.
+ * Report that a column of target cannot be used as a counter.  Raises sqlstate.
  */
 static void
 report_not_counter(const Target *target, AttrNumber attnum, int sqlstate,
