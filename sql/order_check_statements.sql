@@ -133,6 +133,21 @@ UPDATE "Wide's" SET pad = upper(pad);
 ROLLBACK TO a;
 SELECT count(*) FROM ordered_increment(NULL::"Watch's", '{1}'::integer[], 'n');
 ROLLBACK;
+-- A key so long that it is stored out of line is reported when it is there no
+-- more.
+CREATE TABLE "Words" (word text PRIMARY KEY, n integer NOT NULL DEFAULT 0);
+ALTER TABLE "Words" ALTER word SET STORAGE EXTERNAL;
+INSERT INTO "Words" SELECT string_agg(md5(g::text), '') FROM generate_series(1, 70) g;
+SELECT pg_relation_size(reltoastrelid) > 0 AS out_of_line FROM pg_class WHERE oid = '"Words"'::regclass;
+\set VERBOSITY terse
+BEGIN;
+UPDATE "Words" SET n = n + 1;
+SELECT count(*) FROM ordered_lock(NULL::"Watch's", '{99}'::integer[], missing_ok => true);
+TRUNCATE "Words";
+SELECT count(*) FROM ordered_lock(NULL::"Pieces", '{1}'::integer[]);
+ROLLBACK;
+\set VERBOSITY default
+DROP TABLE "Words";
 -- A savepoint in a savepoint that went: none; one that stayed: a warning.
 BEGIN;
 SAVEPOINT a;

@@ -249,6 +249,18 @@ make_position(const Target *target)
 }
 
 /*
+ * Copy a value of a key, whole: that of a long one can be in a TOAST table,
+ * which may be emptied before the position is reported.
+ */
+static Datum
+copy_value(Datum value, const PositionColumn *column)
+{
+	if (column->typlen == -1)
+		return PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	return datumCopy(value, column->typbyval, column->typlen);
+}
+
+/*
  * Copy a key into a position.
  */
 static void
@@ -263,8 +275,7 @@ set_key(OrderPosition *position, const Datum *key)
 			if (!position->columns[i].typbyval)
 				pfree(DatumGetPointer(position->key[i]));
 	for (int i = 0; i < position->ncolumns; i++)
-		position->key[i] = datumCopy(key[i], position->columns[i].typbyval,
-									 position->columns[i].typlen);
+		position->key[i] = copy_value(key[i], &position->columns[i]);
 	MemoryContextSwitchTo(caller);
 }
 
