@@ -66,6 +66,7 @@ EOC
 $node->safe_psql('postgres', <<'EOS');
 CREATE ROLE regress_app LOGIN;
 GRANT SELECT, INSERT, UPDATE ON deadlock_demo_articles TO regress_app;
+GRANT SET ON PARAMETER deadlock_timeout TO regress_app;
 ALTER ROLE regress_app SET session_preload_libraries = 'ordered_update';
 EOS
 
@@ -104,7 +105,8 @@ EOS
 # Run the batches 3,2,1 and 1,3 at the same time, and return what each printed.
 # The plan of the first one visits the rows as they lie, that of the second one
 # takes the index, as may be for other sizes of table and batch.  The gate holds
-# row 2.
+# row 2.  The second one does not look for a deadlock, so that the first one ends
+# it.
 sub run_batches
 {
 	my ($library, $batch) = @_;
@@ -118,7 +120,8 @@ sub run_batches
 	my $down = start_batch('down', '-c enable_indexscan=off -c enable_bitmapscan=off',
 		$library, $batch, '3,2,1');
 	wait_for_lock_wait($node, 'down');
-	my $up = start_batch('up', '-c enable_seqscan=off -c enable_bitmapscan=off',
+	my $up = start_batch('up',
+		'-c enable_seqscan=off -c enable_bitmapscan=off -c deadlock_timeout=60s',
 		$library, $batch, '1,3');
 	wait_for_lock_wait($node, 'up');
 	$gate->query_safe('COMMIT');
