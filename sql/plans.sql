@@ -177,6 +177,23 @@ BEGIN
     RAISE NOTICE 'sum of % calls: %', 200, "Sum";
 END $$;
 
+-- More shapes of rows in one upsert than the cache has room for: what is left of
+-- it goes while the upsert runs, not after it.
+CREATE TABLE "Second's Home"."Wide" (
+    id integer PRIMARY KEY, a integer, b integer, c integer, d integer, e integer, f integer, g integer, "Plans" bigint);
+CREATE FUNCTION "Second's Home"."Count Plans"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT count(*) INTO NEW."Plans" FROM pg_backend_memory_contexts WHERE name = 'ordered_update batch plans';
+    RETURN NEW;
+END $$;
+CREATE TRIGGER "Last" BEFORE INSERT ON "Second's Home"."Wide"
+    FOR EACH ROW WHEN (NEW.id = 254) EXECUTE FUNCTION "Second's Home"."Count Plans"();
+SELECT count(*), max("Plans") BETWEEN 1 AND 70 AS bounded
+  FROM ordered_upsert(NULL::"Second's Home"."Wide",
+    (SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', i, 'a', nullif(i & 1, 0), 'b', nullif(i & 2, 0),
+        'c', nullif(i & 4, 0), 'd', nullif(i & 8, 0), 'e', nullif(i & 16, 0), 'f', nullif(i & 32, 0), 'g', nullif(i & 64, 0))))
+       FROM generate_series(1, 254) i));
+
 DEALLOCATE "Swap";
 RESET ordered_update.default_table;
 RESET ordered_update.default_counter;

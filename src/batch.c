@@ -586,6 +586,23 @@ execute_on_locked(BatchRun *run)
 }
 
 /*
+ * Insert or update the picked rows, by plans that are let go of at once: there
+ * may be more shapes of rows than are to be kept in memory.
+ */
+static void
+upsert_picked(BatchRun *run, const BatchShape *shape)
+{
+	MemoryContext context = AllocSetContextCreate(run->context, "ordered_update plans in use",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	BatchPlans *plans = ou_plans_find(shape);
+
+	MemoryContextSwitchTo(caller);
+	execute_changes(run, plans);
+	MemoryContextDelete(context);
+}
+
+/*
  * Insert or update the rows of the batch in key order.  Rows that name the
  * same columns and follow each other share a statement: a column that a row
  * does not name takes its default where the row is inserted, which no one
@@ -606,13 +623,13 @@ upsert_rows(BatchRun *run)
 		if (!bms_equal(named, shape.columns))
 		{
 			if (changes->npicked > 0)
-				execute_changes(run, ou_plans_find(&shape));
+				upsert_picked(run, &shape);
 			shape.columns = named;
 			ou_changes_begin_picking(changes, shape.locate, named);
 		}
 		ou_changes_pick(changes, NULL);
 	}
-	execute_changes(run, ou_plans_find(&shape));
+	upsert_picked(run, &shape);
 }
 
 /*

@@ -139,6 +139,7 @@ prepare(const BatchPlans *plans, Statement statement)
 		elog(ERROR, "SPI_prepare_cursor returned %s for %s",
 			 SPI_result_code_string(SPI_result), sql.text);
 	SPI_keepplan(plan);
+	pfree(sql.text);
 	return plan;
 }
 
@@ -202,6 +203,7 @@ build(const BatchShape *shape)
 	check_columns(plans->target, shape);
 
 	ou_plans_get(plans, STATEMENT_LOCK);
+	MemoryContextSwitchTo(caller);	/* from SPI's */
 	MemoryContextSetParent(context, CacheMemoryContext);
 	return plans;
 }
