@@ -105,7 +105,7 @@ SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Nullable", ARRAY[(2,'z
 SELECT num FROM ordered_increment(NULL::"Inc's ""T""", '{40}'::bigint[], 'num', 'Infinity');
 SELECT d FROM ordered_increment(NULL::"Inc's ""T""", '{40}'::bigint[], 'd', 'NaN');
 \set VERBOSITY sqlstate
--- On an integer counter they are core's error for the cast. (error)
+-- For an integer counter they are no whole number: 22023. (error)
 SELECT i8 FROM ordered_increment(NULL::"Inc's ""T""", '{40}'::bigint[], 'i8', 'NaN');
 \set VERBOSITY default
 

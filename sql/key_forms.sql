@@ -120,7 +120,19 @@ INSERT INTO "Places" VALUES ((1,2)), ((1,1)), ((0,5));
 SELECT * FROM ordered_lock(NULL::"Places", ARRAY[(1,2),(0,5)]::"Point's"[]);
 SELECT * FROM ordered_lock(NULL::"Places", ARRAY(SELECT p FROM "Places" p));
 
-DROP TABLE "Form's", "Order's Lines", "Scale's", "Short Words", "Places";
+-- Rows of a partition, or of another table, name their key by its columns' names,
+-- wherever they are; a table without them: 42804. (error)
+CREATE TABLE "Halves" (b integer, a integer, PRIMARY KEY (a, b)) PARTITION BY LIST (a);
+CREATE TABLE "Half 1" PARTITION OF "Halves" FOR VALUES IN (1);
+CREATE TABLE "Half 2" (a integer NOT NULL, gone integer, b integer NOT NULL);
+ALTER TABLE "Half 2" DROP gone;
+ALTER TABLE "Halves" ATTACH PARTITION "Half 2" FOR VALUES IN (2);
+INSERT INTO "Halves" VALUES (2, 1), (1, 2), (3, 2);
+SELECT * FROM ordered_lock(NULL::"Halves", ARRAY(SELECT h FROM "Half 1" h));
+SELECT * FROM ordered_lock(NULL::"Halves", ARRAY(SELECT h FROM "Half 2" h));
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Halves", ARRAY(SELECT p FROM "Places" p)) $$);
+
+DROP TABLE "Form's", "Order's Lines", "Scale's", "Short Words", "Places", "Halves";
 DROP TYPE "Id Only", "Line Id", "Lost One", "Point's";
 DROP DOMAIN "Positive", "Ids";
 RESET datestyle;

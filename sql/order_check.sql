@@ -480,6 +480,21 @@ SELECT ordered_increment(NULL::"Words", ARRAY['a'], 'n');
 ROLLBACK;
 RESET ordered_update.order_statements;
 
+-- A table that this transaction has created, before one that comes earlier, and a
+-- batch that waits for nobody: silent.
+SET ordered_update.order_check = error;
+BEGIN;
+CREATE TABLE "Zzz" (id integer PRIMARY KEY);
+INSERT INTO "Zzz" VALUES (1);
+SELECT id FROM ordered_lock(NULL::"Zzz", '{1}'::integer[]);
+SELECT up(1);
+ROLLBACK;
+BEGIN;
+SELECT up(5);
+SELECT id FROM ordered_lock(NULL::"Watch's", '{1}'::integer[], nowait => true);
+ROLLBACK;
+SET ordered_update.order_check = warning;
+
 -- A new row that is inserted below what is held is not seen: it could be one
 -- that this transaction deleted.
 BEGIN;

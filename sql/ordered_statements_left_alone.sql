@@ -101,6 +101,19 @@ SELECT left_alone($$ DELETE FROM "Rows" WHERE CURRENT OF "The Cursor" $$);
 SELECT left_alone($$ DELETE FROM "Work" WHERE CURRENT OF "The Cursor" $$);  -- (error)
 ROLLBACK;
 
+-- Several columns are set to the result of one subquery: with a value that is made
+-- up row by row beside it, a sort would come between the two.
+SELECT left_alone($$ UPDATE "Rows" AS r SET (n, email) = (SELECT b.n + 1, 'x' FROM "Rows" AS b WHERE b."The Key" = r."The Key") $$);
+BEGIN;
+SET ordered_update.order_statements = on;
+CREATE TABLE "At Once" (id integer PRIMARY KEY, a text, b text, c double precision);
+INSERT INTO "At Once" SELECT g, 'a' || g, 'b', 0 FROM generate_series(3, 1, -1) g;
+SET LOCAL enable_indexscan = off;
+SET LOCAL enable_bitmapscan = off;
+UPDATE "At Once" AS t SET (a, b) = (SELECT x.a || '+', x.b || '-' FROM "At Once" AS x WHERE x.id = t.id), c = random() * 0;
+TABLE "At Once" ORDER BY id;
+ROLLBACK;
+
 -- The key of a row to insert is made up as it is inserted, or there is none.
 SELECT left_alone($$ INSERT INTO "Made Up" (n) VALUES (2), (1) ON CONFLICT (id) DO UPDATE SET n = 1 $$);
 SELECT left_alone($$ INSERT INTO "Made Up" (n) SELECT n FROM "Rows" ON CONFLICT DO NOTHING $$);

@@ -194,6 +194,24 @@ SELECT count(*), max("Plans") BETWEEN 1 AND 70 AS bounded
         'c', nullif(i & 4, 0), 'd', nullif(i & 8, 0), 'e', nullif(i & 16, 0), 'f', nullif(i & 32, 0), 'g', nullif(i & 64, 0))))
        FROM generate_series(1, 254) i));
 
+-- A function that a batch calls while it reads keys or changes, and that renames
+-- columns under it: 55006, and nothing is done to the wrong column. (error)
+CREATE TABLE "Second's Home"."Turned" (id integer PRIMARY KEY, v text, w integer NOT NULL DEFAULT 0);
+INSERT INTO "Second's Home"."Turned" VALUES (1, 'a'), (2, 'b');
+CREATE TYPE "Second's Home"."One Or Two" AS ENUM ('1', '2');
+CREATE FUNCTION "Second's Home"."Turn"("Second's Home"."One Or Two") RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TABLE "Second's Home"."Turned" RENAME v TO q;
+    ALTER TABLE "Second's Home"."Turned" RENAME w TO v;
+    ALTER TABLE "Second's Home"."Turned" RENAME q TO w;
+    RETURN $1::text::integer;
+END $$;
+CREATE CAST ("Second's Home"."One Or Two" AS integer)
+    WITH FUNCTION "Second's Home"."Turn"("Second's Home"."One Or Two") AS ASSIGNMENT;
+SELECT error_of($$ SELECT * FROM ordered_lock(NULL::"Second's Home"."Turned", ARRAY['1']::"Second's Home"."One Or Two"[]) $$);
+SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"Second's Home"."Turned", ARRAY['1']::"Second's Home"."One Or Two"[], 'w') $$);
+TABLE "Second's Home"."Turned" ORDER BY id;
+
 DEALLOCATE "Swap";
 RESET ordered_update.default_table;
 RESET ordered_update.default_counter;

@@ -22,6 +22,7 @@
 #include "executor/spi.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 #include "batch.h"
@@ -440,43 +441,57 @@ collect_absent(BatchRun *run, const Keyset *absent)
 }
 
 /*
- * Look for the missing rows with a snapshot taken now, whatever the isolation
- * level: 40001 if one of them is there, because it was replaced while we
- * waited or came after our transaction's snapshot; P0002 if not, unless
- * missing rows are to be skipped.
+ * Look for absent rows with a snapshot taken now, whatever the isolation level.
+ * Returns the key of one that is there, or NULL.
+ */
+static Datum *
+look_for(BatchRun *run, Statement statement, const Keyset *absent)
+{
+	Datum	   *values = palloc(absent->keytype->ncolumns * sizeof(Datum));
+	SPIPlanPtr	look = ou_plans_get(run->plans, statement);
+	int			result;
+
+	ou_keyset_to_params(absent, values);
+	result = SPI_execute_snapshot(look, values, NULL, GetLatestSnapshot(), InvalidSnapshot,
+								  false, false, 1);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_snapshot returned %s", SPI_result_code_string(result));
+	if (SPI_processed == 0)
+		return NULL;
+	for (int i = 0; i < absent->keytype->ncolumns; i++)
+	{
+		bool		isnull;
+
+		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+								  i + 1, &isnull);
+	}
+	return values;
+}
+
+/*
+ * See what the missing rows are: 40001 if one of them is there, because it was
+ * replaced while we waited or came after our transaction's snapshot; P0002 if
+ * not, unless missing rows are to be skipped.
+ *
+ * A row that is there may be one that row security shows to a SELECT and hides
+ * from what locks: to a batch it does not exist.
  */
 static void
 demand_all(BatchRun *run)
 {
 	const Target *target = run->plans->target;
-	SPIPlanPtr	look;
 	Keyset	   *absent;
-	Datum	   *values;
-	int			result;
+	Datum	   *found;
 
 	if (run->missing.npositions == 0)
 		return;
 	run->phase = PHASE_LOOKING;
 	absent = ou_keyset_pick(run->wanted, run->missing.positions, run->missing.npositions);
-	values = palloc(target->key->ncolumns * sizeof(Datum));
-	ou_keyset_to_params(absent, values);
-	look = ou_plans_get(run->plans, STATEMENT_LOOK);
-	result = SPI_execute_snapshot(look, values, NULL, GetLatestSnapshot(), InvalidSnapshot,
-								  false, false, 1);
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_snapshot returned %s", SPI_result_code_string(result));
-
-	if (SPI_processed > 0)
-	{
-		for (int i = 0; i < target->key->ncolumns; i++)
-		{
-			bool		isnull;
-
-			values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-									  i + 1, &isnull);
-		}
-		ou_missing_report_replaced(target, values);
-	}
+	found = look_for(run, STATEMENT_LOOK, absent);
+	if (found != NULL && check_enable_rls(target->relid, InvalidOid, true) == RLS_ENABLED)
+		found = look_for(run, STATEMENT_LOOK_LOCKING, absent);
+	if (found != NULL)
+		ou_missing_report_replaced(target, found);
 	if (run->batch->missing == MISSING_SKIP)
 		return;
 	if (run->batch->absent == NULL)

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -350,17 +351,47 @@ cast_scalars(Keyset *keys, Oid source)
 }
 
 /*
- * Number of the field of a record, from 0, that holds key column i.  A row of
- * the table has its key columns where the table has them, a record has the
- * key columns and nothing else, dropped attributes of its type aside.
+ * Number of the field, from 0, that has the name of a key column, in rows of
+ * another table: a partition has its columns in an order of its own.  Raises
+ * 42804 if there is none.
  */
 static int
-find_field(const Target *target, Oid rowtype, TupleDesc desc, int i)
+find_field_by_name(Oid rowtype, TupleDesc desc, const KeyColumn *column)
+{
+	for (int field = 0; field < desc->natts; field++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, field);
+
+		if (!att->attisdropped && strcmp(NameStr(att->attname), column->name) == 0)
+			return field;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("rows of type %s have no key column \"%s\"",
+					format_type_be(rowtype), column->name),
+			 errhint("Pass the keys as ARRAY[(1,2),(1,3)], or as rows of the table.")));
+}
+
+/*
+ * Whether a type is that of the rows of some table.
+ */
+static bool
+is_table_row(Oid rowtype)
+{
+	Oid			relid = rowtype == RECORDOID ? InvalidOid : get_typ_typrelid(rowtype);
+
+	return OidIsValid(relid) && get_rel_relkind(relid) != RELKIND_COMPOSITE_TYPE;
+}
+
+/*
+ * Number of the field of a record, from 0, that holds key column i: a record has
+ * the key columns and nothing else, dropped attributes of its type aside.
+ */
+static int
+find_field_by_position(TupleDesc desc, int i)
 {
 	int			field = 0;
 
-	if (rowtype == target->rowtype)
-		return target->key->columns[i].attnum - 1;
 	for (;; field++)
 		if (!TupleDescAttr(desc, field)->attisdropped && i-- == 0)
 			return field;
@@ -370,14 +401,14 @@ find_field(const Target *target, Oid rowtype, TupleDesc desc, int i)
  * Check that a record can hold a key of target: 42804.
  */
 static void
-check_record(const Target *target, Oid rowtype, TupleDesc desc)
+check_record(const Target *target, TupleDesc desc)
 {
 	int			ncolumns = 0;
 
 	for (int field = 0; field < desc->natts; field++)
 		if (!TupleDescAttr(desc, field)->attisdropped)
 			ncolumns++;
-	if (rowtype != target->rowtype && ncolumns != target->key->ncolumns)
+	if (ncolumns != target->key->ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("key has the wrong number of columns"),
@@ -395,12 +426,15 @@ read_record(const Target *target, Datum record, KeyCast *casts, Datum *key)
 	HeapTupleHeader header = DatumGetHeapTupleHeader(record);
 	Oid			rowtype = HeapTupleHeaderGetTypeId(header);
 	TupleDesc	desc = lookup_rowtype_tupdesc(rowtype, HeapTupleHeaderGetTypMod(header));
+	bool		has_names = rowtype == target->rowtype || is_table_row(rowtype);
 
-	check_record(target, rowtype, desc);
+	if (!has_names)
+		check_record(target, desc);
 	for (int i = 0; i < target->key->ncolumns; i++)
 	{
 		const KeyColumn *column = &target->key->columns[i];
-		int			field = find_field(target, rowtype, desc, i);
+		int			field = has_names ? find_field_by_name(rowtype, desc, column) :
+		find_field_by_position(desc, i);
 		Oid			source = getBaseType(TupleDescAttr(desc, field)->atttypid);
 		bool		isnull;
 

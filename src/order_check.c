@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rls.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -433,6 +434,23 @@ ou_order_settle_rows(const Target *target)
 }
 
 /*
+ * Whether this transaction has created a table, which nobody else can see.
+ */
+static bool
+is_new(Oid relid)
+{
+	Relation	rel = RelationIdGetRelation(relid);
+	bool		result = false;
+
+	if (RelationIsValid(rel))
+	{
+		result = rel->rd_createSubid != InvalidSubTransactionId;
+		RelationClose(rel);
+	}
+	return result;
+}
+
+/*
  * Find a position in a table that comes after target.  NULL if there is none.
  */
 const OrderPosition *
@@ -450,7 +468,7 @@ ou_order_find_later_table(const Target *target)
 			continue;
 		if (table == NULL)
 			table = psprintf("%s.%s", target->schema, target->name);
-		if (strcmp(position->table, table) > 0)
+		if (strcmp(position->table, table) > 0 && !is_new(position->relid))
 			later = position;
 	}
 	return later;

@@ -128,7 +128,8 @@ needs_look(const BatchPlans *plans, const Keyset *wanted, const OrderPosition *l
  * Compare the wanted rows of a batch with what this transaction has locked
  * before, and report what breaks the order: a row held too weakly, rows of a
  * table or a row that come later.  Rows that are held already are no fault.
- * What is not certain is not reported.
+ * What is not certain is not reported, and nothing of a batch that waits for
+ * nobody.
  *
  * was_locked tells if the transaction held the table before the batch came.
  * Raises 55U01 if ordered_update.order_check asks for an error.
@@ -141,7 +142,8 @@ ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans, const Keyse
 	const OrderPosition *highest;
 	HeldRows	rows = {0};
 
-	if (!ou_order_is_watched(was_locked) || ou_order_is_private(target))
+	if (!ou_order_is_watched(was_locked) || ou_order_is_private(target) ||
+		plans->shape.wait == WAIT_NOT)
 		return;
 	ou_order_settle_rows(target);
 	later = ou_order_find_later_table(target);

@@ -276,10 +276,18 @@ ou_plans_find(const BatchShape *shape)
 
 /*
  * Get the saved plan of one statement, prepared when it is first needed.
+ *
+ * A function that the batch called, of a cast or a domain, can have renamed a
+ * column meanwhile, which the server allows on a table in use: 55006.
  */
 SPIPlanPtr
 ou_plans_get(BatchPlans *plans, Statement statement)
 {
+	if (!are_valid(plans) && !ou_target_is_unchanged(plans->target))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" was altered while a batch runs on it",
+						plans->target->name)));
 	if (plans->plans[statement] == NULL)
 		plans->plans[statement] = prepare(plans, statement);
 	return plans->plans[statement];

@@ -17,7 +17,6 @@
  *	SELECT t.k FROM ONLY s.t AS t
  *		WHERE t.k OPERATOR(pg_catalog.=) ANY ($1)
  *		ORDER BY t.k USING OPERATOR(pg_catalog.<)
- *		FOR KEY SHARE OF t SKIP LOCKED
  *
  *	UPDATE ONLY s.t AS t SET c = t.c OPERATOR(pg_catalog.+) $2
  *		WHERE t.ctid OPERATOR(pg_catalog.=) ANY ($1)
@@ -290,8 +289,7 @@ build_lock(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 
 /*
  * Build the statement that looks once more for rows that were not locked.  It
- * returns their keys.  It locks, without waiting, so that row security shows it
- * the rows that it shows to the lock statement.
+ * returns their keys.
  */
 static void
 build_look(StringInfo out, SqlText *sql, const Target *target)
@@ -299,6 +297,16 @@ build_look(StringInfo out, SqlText *sql, const Target *target)
 	appendStringInfoString(out, "SELECT ");
 	append_key_list(out, target, "t");
 	append_wanted_rows(out, sql, target);
+}
+
+/*
+ * Build the same as one that locks, without waiting: row security shows it the
+ * rows that it shows to the lock statement.
+ */
+static void
+build_look_locking(StringInfo out, SqlText *sql, const Target *target)
+{
+	build_look(out, sql, target);
 	appendStringInfoString(out, " FOR KEY SHARE OF t SKIP LOCKED");
 }
 
@@ -742,6 +750,9 @@ ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 			break;
 		case STATEMENT_LOOK:
 			build_look(&out, &sql, target);
+			break;
+		case STATEMENT_LOOK_LOCKING:
+			build_look_locking(&out, &sql, target);
 			break;
 		case STATEMENT_HEADERS:
 			build_headers(&out, &sql, target);

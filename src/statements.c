@@ -52,6 +52,7 @@
 #define REASON_NO_ORDER "its primary key has a type without an order"
 #define REASON_SETS_UNIQUE "a column of a unique index is set"
 #define REASON_PROCEDURAL "a volatile function that can run queries chooses or makes its rows"
+#define REASON_MULTIPLE "several columns are set to the result of one subquery"
 #define REASON_CURSOR "the row is that of a cursor"
 #define REASON_SKIP_LOCKED "locked rows are skipped"
 #define REASON_OWN_ORDER "it has ORDER BY"
@@ -230,6 +231,26 @@ find_updated_columns(const Query *query)
 }
 
 /*
+ * Whether an UPDATE sets several columns to the result of one subquery.  The
+ * planner, which never sorts an UPDATE otherwise, could put the subquery above
+ * the sort and what takes its results below.
+ */
+static bool
+sets_columns_at_once(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		Expr	   *expr = ((TargetEntry *) lfirst(lc))->expr;
+
+		if (IsA(expr, SubLink) && ((SubLink *) expr)->subLinkType == MULTIEXPR_SUBLINK)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Whether a condition names the current row of a cursor.
  */
 static bool
@@ -304,6 +325,8 @@ order_change(Query *query)
 
 	if (reason == NULL && names_cursor_row(query->jointree->quals))
 		reason = REASON_CURSOR;
+	if (reason == NULL && sets_columns_at_once(query))
+		reason = REASON_MULTIPLE;
 	if (reason == NULL && ou_procedural_calls_choose_rows(query))
 		reason = REASON_PROCEDURAL;
 	if (reason != NULL)

@@ -473,6 +473,38 @@ ou_target_describe(Oid relid, CmdType event)
 }
 
 /*
+ * Whether a column is as it was described.
+ */
+static bool
+column_is_unchanged(const TargetColumn *column, Form_pg_attribute att)
+{
+	if (att->attisdropped || column->name == NULL)
+		return att->attisdropped && column->name == NULL;
+	return strcmp(NameStr(att->attname), column->name) == 0 &&
+		getBaseType(att->atttypid) == column->type;
+}
+
+/*
+ * Whether the names and types of a table, which is open, are as they were
+ * described.
+ */
+bool
+ou_target_is_unchanged(const Target *target)
+{
+	Relation	rel = relation_open(target->relid, NoLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	char	   *schema = get_namespace_name(RelationGetNamespace(rel));
+	bool		result = desc->natts == target->ncolumns &&
+	strcmp(RelationGetRelationName(rel), target->name) == 0 &&
+	schema != NULL && strcmp(schema, target->schema) == 0;
+
+	for (int i = 0; result && i < desc->natts; i++)
+		result = column_is_unchanged(&target->columns[i], TupleDescAttr(desc, i));
+	relation_close(rel, NoLock);
+	return result;
+}
+
+/*
  * Describe no more than the names and the key of the table relid, which is
  * locked.  NULL if it has no key in the order of an index.
  */
@@ -577,7 +609,8 @@ ou_target_check_amount(const Target *target, AttrNumber attnum, Numeric amount)
 
 	if (column->type != INT2OID && column->type != INT4OID && column->type != INT8OID)
 		return;
-	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, value,
+	if (numeric_is_nan(amount) || numeric_is_inf(amount) ||
+		!DatumGetBool(DirectFunctionCall2(numeric_eq, value,
 										  DirectFunctionCall2(numeric_trunc, value,
 															  Int32GetDatum(0)))))
 		ereport(ERROR,

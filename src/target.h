@@ -53,6 +53,7 @@ extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bo
 extern void ou_target_check_writable(const char *verb);
 extern Target *ou_target_describe(Oid relid, CmdType event);
 extern Target *ou_target_describe_key(Oid relid);
+extern bool ou_target_is_unchanged(const Target *target);
 extern List *ou_target_find_key(Relation rel);
 extern bool ou_target_has_ctids(Oid relid);
 extern bool ou_target_is_readable(Oid relid);
