@@ -72,7 +72,7 @@ COMMENT ON FUNCTION ordered_lock_all(jsonb, text, boolean, boolean) IS
 
 CREATE FUNCTION ordered_contract(target regclass)
 RETURNS TABLE (rule text, holds boolean, detail text, advice text)
-LANGUAGE SQL STABLE STRICT PARALLEL SAFE
+LANGUAGE SQL STABLE STRICT PARALLEL SAFE ROWS 11
 BEGIN ATOMIC
 	WITH relation AS (
 		-- The table and, if it is partitioned, all its partitions.

@@ -493,6 +493,14 @@ BEGIN;
 SELECT up(5);
 SELECT id FROM ordered_lock(NULL::"Watch's", '{1}'::integer[], nowait => true);
 ROLLBACK;
+-- A row that this transaction inserted, before lower ones: silent.
+BEGIN;
+INSERT INTO "Watch's" (id) VALUES (1000);
+SELECT id FROM ordered_lock(NULL::"Watch's", '{1000}'::integer[]);
+SELECT up(3);
+SELECT up(1000);
+SELECT up(4);
+ROLLBACK;
 SET ordered_update.order_check = warning;
 
 -- A new row that is inserted below what is held is not seen: it could be one

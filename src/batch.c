@@ -57,6 +57,7 @@ typedef struct BatchRun
 	Keyset	   *wanted;
 	Missing		missing;
 	int			nlocked;
+	ItemPointerData last;		/* ctid of the last locked row, if read */
 	ItemPointer ctids;			/* of the locked rows, into ctid_array */
 	ArrayType  *ctid_array;
 	BatchResult result;
@@ -340,18 +341,24 @@ receive_locked(TupleTableSlot *slot, DestReceiver *self)
 		ou_missing_report_replaced(run->plans->target, key);
 
 	if (shape->locate == LOCATE_BY_CTID)
+	{
 		ctid = (ItemPointer) DatumGetPointer(slot->tts_values[0]);
+		run->last = *ctid;
+	}
 	if (gives_changes(run))
 	{
 		while (run->changes.nread < run->missing.next && ou_changes_next(&run->changes))
 			;
 		ou_changes_pick(&run->changes, ctid);
 	}
-	else if (shape->locate == LOCATE_BY_CTID)
-		run->ctids[run->nlocked] = *ctid;
-	else if (shape->result == RESULT_ROW && shape->change == CHANGE_NONE)
+	else if (shape->change != CHANGE_NONE)
 	{
-		ou_result_load(&run->result, slot, run->wanted->keytype->ncolumns);
+		if (shape->locate == LOCATE_BY_CTID)
+			run->ctids[run->nlocked] = *ctid;
+	}
+	else if (shape->result == RESULT_ROW)
+	{
+		ou_result_load(&run->result, slot, keyfield + run->wanted->keytype->ncolumns);
 		ou_result_append(&run->result);
 	}
 	run->nlocked++;
@@ -360,7 +367,8 @@ receive_locked(TupleTableSlot *slot, DestReceiver *self)
 
 /*
  * Record how far this transaction has come: up to the highest key that is not
- * missing.
+ * missing.  Not if that row is one that the transaction inserted itself, which
+ * nobody can wait for.
  */
 static void
 record_order(BatchRun *run)
@@ -369,6 +377,9 @@ record_order(BatchRun *run)
 	const Missing *missing = &run->missing;
 	int			last = run->wanted->nkeys - 1;
 
+	if (run->batch->was_locked && ItemPointerIsValid(&run->last) &&
+		ou_row_lock_held(target->relid, &run->last) == STRENGTH_OWN)
+		return;
 	for (int i = missing->npositions - 1; i >= 0 && missing->positions[i] == last; i--)
 		last--;
 	if (last >= 0)
@@ -417,7 +428,7 @@ lock_rows(BatchRun *run)
 	ou_missing_begin(&run->missing, run->wanted);
 	if (gives_changes(run))
 		ou_changes_begin_picking(&run->changes, shape->locate, shape->columns);
-	else if (shape->locate == LOCATE_BY_CTID)
+	else if (shape->locate == LOCATE_BY_CTID && shape->change != CHANGE_NONE)
 		make_ctid_array(run, run->wanted->nkeys);
 	ou_keyset_to_params(run->wanted, values);
 	ou_plans_execute(run->plans, STATEMENT_LOCK, values, make_receiver(run, receive_locked));
@@ -682,7 +693,7 @@ run_steps(BatchRun *run)
 						batch->result, batch->resultdesc);
 	read_batch(run);
 	run->phase = PHASE_CHECKING;
-	ou_watch_check(batch->verb, batch->was_locked, run->plans, run->wanted);
+	ou_watch_check(batch->was_locked, run->plans, run->wanted);
 	if (batch->shape.change != CHANGE_UPSERT)
 	{
 		lock_rows(run);

@@ -566,11 +566,11 @@ key_text(const Target *target, const Datum *key)
  * Report a broken order: as a warning, or as error 55U01.
  */
 static void
-report(const char *verb, const Target *target, const char *detail)
+report(const Target *target, const char *detail)
 {
 	ereport(ou_order_check == ORDER_CHECK_ERROR ? ERROR : WARNING,
 			(errcode(ERRCODE_ORDER_BROKEN),
-			 errmsg("%s locks rows of table \"%s\" out of order", verb, target->name),
+			 errmsg("rows of table \"%s\" are locked out of order", target->name),
 			 errdetail_internal("%s", detail),
 			 errhint("Lock all rows that the transaction changes before anything else, in one call: ordered_lock, or ordered_lock_all for several tables."),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
@@ -581,13 +581,13 @@ report(const char *verb, const Target *target, const char *detail)
  * Report that rows of a table that comes later are held.
  */
 void
-ou_order_report_table(const char *verb, const Target *target, const OrderPosition *held)
+ou_order_report_table(const Target *target, const OrderPosition *held)
 {
 	StringInfoData position;
 
 	initStringInfo(&position);
 	print_position(&position, held);
-	report(verb, target,
+	report(target,
 		   psprintf(_("This transaction holds %s, and now wants rows of table \"%s.%s\", which comes first."),
 					position.data, target->schema, target->name));
 }
@@ -596,13 +596,13 @@ ou_order_report_table(const char *verb, const Target *target, const OrderPositio
  * Report that a row with a higher key than wanted is held, by an earlier batch.
  */
 void
-ou_order_report_position(const char *verb, const Target *target, const Datum *wanted,
+ou_order_report_position(const Target *target, const Datum *wanted,
 						 const OrderPosition *held)
 {
 	if (is_printable(held))
-		ou_order_report_key(verb, target, wanted, held->key);
+		ou_order_report_key(target, wanted, held->key);
 	else
-		report(verb, target,
+		report(target,
 			   psprintf(_("This transaction holds a row with a higher key, and now wants %s, which comes first."),
 						key_text(target, wanted)));
 }
@@ -611,10 +611,10 @@ ou_order_report_position(const char *verb, const Target *target, const Datum *wa
  * Report that a row with a higher key than wanted is held.
  */
 void
-ou_order_report_key(const char *verb, const Target *target, const Datum *wanted,
+ou_order_report_key(const Target *target, const Datum *wanted,
 					const Datum *held)
 {
-	report(verb, target,
+	report(target,
 		   psprintf(_("This transaction holds %s, and now wants %s, which comes first."),
 					key_text(target, held), key_text(target, wanted)));
 }
@@ -623,10 +623,10 @@ ou_order_report_key(const char *verb, const Target *target, const Datum *wanted,
  * Report that a row is held with less strength than wanted.
  */
 void
-ou_order_report_upgrade(const char *verb, const Target *target, const Datum *key,
+ou_order_report_upgrade(const Target *target, const Datum *key,
 						LockStrength held, LockStrength wanted)
 {
-	report(verb, target,
+	report(target,
 		   psprintf(_("This transaction holds %s FOR %s, and now wants it FOR %s: two that do so wait for each other."),
 					key_text(target, key), ou_row_lock_name(held),
 					ou_row_lock_name(wanted)));

@@ -53,12 +53,12 @@ extern const OrderPosition *ou_order_find_later_table(const Target *target);
 extern const OrderPosition *ou_order_find_highest(const Target *target);
 extern bool ou_order_is_below(const Target *target, const Datum *key, const OrderPosition *position);
 extern LockStrength ou_order_weakest(const OrderPosition *position);
-extern void ou_order_report_table(const char *verb, const Target *target, const OrderPosition *held);
-extern void ou_order_report_position(const char *verb, const Target *target, const Datum *wanted,
+extern void ou_order_report_table(const Target *target, const OrderPosition *held);
+extern void ou_order_report_position(const Target *target, const Datum *wanted,
 									 const OrderPosition *held);
-extern void ou_order_report_key(const char *verb, const Target *target, const Datum *wanted,
+extern void ou_order_report_key(const Target *target, const Datum *wanted,
 								const Datum *held);
-extern void ou_order_report_upgrade(const char *verb, const Target *target, const Datum *key,
+extern void ou_order_report_upgrade(const Target *target, const Datum *key,
 									LockStrength held, LockStrength wanted);
 extern void ou_order_describe(StringInfo out);
 

@@ -135,7 +135,7 @@ needs_look(const BatchPlans *plans, const Keyset *wanted, const OrderPosition *l
  * Raises 55U01 if ordered_update.order_check asks for an error.
  */
 void
-ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans, const Keyset *wanted)
+ou_watch_check(bool was_locked, BatchPlans *plans, const Keyset *wanted)
 {
 	const Target *target = plans->target;
 	const OrderPosition *later;
@@ -149,19 +149,19 @@ ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans, const Keyse
 	later = ou_order_find_later_table(target);
 	highest = ou_order_find_highest(target);
 	if (!was_locked && later != NULL)
-		ou_order_report_table(verb, target, later);
+		ou_order_report_table(target, later);
 	if (!was_locked || !needs_look(plans, wanted, later, highest))
 		return;
 
 	look_at_headers(plans, wanted, &rows);
 	if (rows.weak != NULL)
-		ou_order_report_upgrade(verb, target, rows.weak, rows.weak_strength, rows.wanted);
+		ou_order_report_upgrade(target, rows.weak, rows.weak_strength, rows.wanted);
 	else if (rows.unheld == NULL)
 		return;
 	else if (later != NULL)
-		ou_order_report_table(verb, target, later);
+		ou_order_report_table(target, later);
 	else if (highest != NULL && ou_order_is_below(target, rows.unheld, highest))
-		ou_order_report_position(verb, target, rows.unheld, highest);
+		ou_order_report_position(target, rows.unheld, highest);
 	else if (rows.held != NULL)
-		ou_order_report_key(verb, target, rows.unheld, rows.held);
+		ou_order_report_key(target, rows.unheld, rows.held);
 }

@@ -11,7 +11,7 @@
 #include "keyset.h"
 #include "plan_cache.h"
 
-extern void ou_watch_check(const char *verb, bool was_locked, BatchPlans *plans,
+extern void ou_watch_check(bool was_locked, BatchPlans *plans,
 						   const Keyset *wanted);
 
 #endif							/* OU_ORDER_WATCH_H */

@@ -146,8 +146,7 @@ run_batch(FunctionCallInfo fcinfo, Batch *batch)
 						MAT_SRF_USE_EXPECTED_DESC : 0);
 	batch->result = rsinfo->setResult;
 	batch->resultdesc = rsinfo->setDesc;
-	if (batch->shape.change != CHANGE_NONE && batch->shape.change != CHANGE_UPSERT &&
-		ou_target_has_ctids(batch->shape.relid))
+	if (batch->shape.change != CHANGE_UPSERT && ou_target_has_ctids(batch->shape.relid))
 		batch->shape.locate = LOCATE_BY_CTID;
 	else
 		batch->shape.locate = LOCATE_BY_KEY;
