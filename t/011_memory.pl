@@ -244,9 +244,9 @@ foreach my $verb (sort keys %calls)
 	my @times;
 	my $missed = 0;
 
-	foreach my $i (0 .. $ncancels - 1)
+	while (@times < $ncancels && $missed < 5 * $ncancels)
 	{
-		my $moment = ($i + rand(1)) / $ncancels * $duration{$verb};
+		my $moment = (@times + rand(1)) / $ncancels * $duration{$verb};
 
 		send_statement($worker, "SELECT count(*) FROM $calls{$verb}");
 		sleep($moment);
@@ -257,7 +257,8 @@ foreach my $verb (sort keys %calls)
 
 		if ($answer->{state} eq '00000')
 		{
-			# It was quicker than before and done already.
+			# It was quicker than before and done already: try an earlier moment.
+			$duration{$verb} *= 0.9;
 			run_statement($worker, 'SELECT 1');
 			$before = $node->safe_psql('postgres',
 				q{SELECT sum("N"), count(*) FROM "Million's"});
@@ -280,11 +281,7 @@ foreach my $verb (sort keys %calls)
 	);
 	cmp_ok($slowest->{took}, '<', $cancel_limit,
 		"$verb: seconds from cancel to error");
-	cmp_ok(
-		$missed, '<',
-		$ncancels / 2,
-		"$verb: most were cancelled before they ended"
-	);
+	is(scalar @times, $ncancels, "$verb: as many were cancelled as were to be");
 }
 is(
 	$node->safe_psql(
