@@ -222,18 +222,26 @@ ordered_increment(PG_FUNCTION_ARGS)
 }
 
 /*
- * Read the changes argument, and which columns it names.
+ * Run a batch of changes, which SQL passes as JSON in the second argument.
  */
-static void
-read_changes(Batch *batch)
+static Datum
+run_changes(FunctionCallInfo fcinfo, Batch *batch)
 {
 	JsonColumns columns;
 
+	check_not_null(fcinfo, 1, "changes");
+	batch->changes = PG_GETARG_JSONB_P(1);
+	if (batch->shape.change != CHANGE_UPSERT)
+		batch->missing = read_missing(fcinfo, 2);
+	ou_target_check_writable(batch->verb);
+
+	lock_target(fcinfo, batch);
 	ou_json_columns_read(&columns, batch->changes, batch->shape.relid);
 	batch->shape.source = ou_json_objects_source(batch->changes);
 	batch->shape.columns = columns.all;
 	batch->shape.optional = bms_difference(columns.all, columns.common);
 	batch->nulls = columns.null;
+	return run_batch(fcinfo, batch);
 }
 
 /*
@@ -245,15 +253,8 @@ ordered_add(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_add"};
 
-	check_not_null(fcinfo, 1, "changes");
-	batch.changes = PG_GETARG_JSONB_P(1);
-	batch.missing = read_missing(fcinfo, 2);
-	ou_target_check_writable(batch.verb);
-
-	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_ADD;
-	read_changes(&batch);
-	return run_batch(fcinfo, &batch);
+	return run_changes(fcinfo, &batch);
 }
 
 /*
@@ -265,15 +266,8 @@ ordered_update(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_update"};
 
-	check_not_null(fcinfo, 1, "changes");
-	batch.changes = PG_GETARG_JSONB_P(1);
-	batch.missing = read_missing(fcinfo, 2);
-	ou_target_check_writable(batch.verb);
-
-	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_SET;
-	read_changes(&batch);
-	return run_batch(fcinfo, &batch);
+	return run_changes(fcinfo, &batch);
 }
 
 /*
@@ -284,14 +278,8 @@ ordered_upsert(PG_FUNCTION_ARGS)
 {
 	Batch		batch = {.verb = "ordered_upsert"};
 
-	check_not_null(fcinfo, 1, "changes");
-	batch.changes = PG_GETARG_JSONB_P(1);
-	ou_target_check_writable(batch.verb);
-
-	lock_target(fcinfo, &batch);
 	batch.shape.change = CHANGE_UPSERT;
-	read_changes(&batch);
-	return run_batch(fcinfo, &batch);
+	return run_changes(fcinfo, &batch);
 }
 
 /*

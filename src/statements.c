@@ -163,6 +163,22 @@ add_sort_key(Query *query, Expr *expr)
 }
 
 /*
+ * Add expressions to the sort keys of query.  NULL, or why it is not ordered.
+ */
+static const char *
+add_sort_keys(Query *query, const List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (!add_sort_key(query, lfirst(lc)))
+			return REASON_NO_ORDER;
+	}
+	return NULL;
+}
+
+/*
  * Make the column attnum of relation number rti, which is the table relid.
  */
 static Expr *
@@ -467,12 +483,7 @@ order_by_locked(Query *query, Oid relid)
 			return REASON_INSIDE;
 		columns = lappend(columns, column);
 	}
-	foreach(lc, columns)
-	{
-		if (!add_sort_key(query, lfirst(lc)))
-			return REASON_NO_ORDER;
-	}
-	return NULL;
+	return add_sort_keys(query, columns);
 }
 
 /*
@@ -563,12 +574,7 @@ order_by_arbiter(Query *query, List *arbiter)
 	}
 	if (ou_insert_must_settle(query))
 		keys = ou_insert_settle(query, keys);
-	foreach(lc, keys)
-	{
-		if (!add_sort_key(query, lfirst(lc)))
-			return REASON_NO_ORDER;
-	}
-	return NULL;
+	return add_sort_keys(query, keys);
 }
 
 /*
