@@ -307,8 +307,6 @@ read_batch(BatchRun *run)
 	DestReceiver *receiver;
 
 	run->phase = PHASE_READING;
-	if (batch->shape.change == CHANGE_INCREMENT)
-		run->amount = cast_amount(run);
 	if (batch->changes == NULL)
 	{
 		run->wanted = ou_keyset_from_array(target, batch->keys);
@@ -691,6 +689,8 @@ run_steps(BatchRun *run)
 	if (batch->shape.result != RESULT_NONE)
 		ou_result_begin(&run->result, run->plans->target, batch->shape.result,
 						batch->result, batch->resultdesc);
+	if (batch->shape.change == CHANGE_INCREMENT)
+		run->amount = cast_amount(run);
 	read_batch(run);
 	run->phase = PHASE_CHECKING;
 	ou_watch_check(batch->was_locked, run->plans, run->wanted);

@@ -66,13 +66,16 @@ typedef struct TableWait
 } TableWait;
 
 /*
- * Add a line of context to an error while a table is being locked.
+ * Add a line of context to an error while a table is being locked, and to one
+ * that says there is no such table where its name comes from.
  */
 static void
 add_wait_context(void *arg)
 {
 	TableWait  *wait = arg;
 
+	if (wait->request->hint != NULL && geterrcode() == ERRCODE_UNDEFINED_TABLE)
+		errhint("%s", wait->request->hint);
 	errcontext("%s on table %s, batch size %d: locking the table", wait->request->verb,
 			   wait->name, wait->request->batch_size);
 }
@@ -632,8 +635,8 @@ ou_target_check_named(const Target *target, const Bitmapset *common)
 		if (!bms_is_member(target->key->columns[i].attnum, common))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("every change must name key column \"%s\"",
+					 errmsg("key column \"%s\" is not named in every object",
 							target->key->columns[i].name),
-					 errdetail("The primary key says which row of table \"%s\" a change is for.",
+					 errdetail("The primary key says which row of table \"%s\" is meant.",
 							   target->name)));
 }

@@ -41,10 +41,11 @@ typedef struct Target
 	Bitmapset  *key_columns;	/* attribute numbers of the key */
 } Target;
 
-/* Who wants a table, for the line of context. */
+/* Who wants a table, for reports. */
 typedef struct LockRequest
 {
 	const char *verb;
+	const char *hint;			/* if there is no such table, or NULL */
 	int			batch_size;
 } LockRequest;
 
