@@ -373,6 +373,7 @@ record_order(BatchRun *run)
 {
 	const Target *target = run->plans->target;
 	const Missing *missing = &run->missing;
+	LockStrength strength = ou_sql_strength(target, &run->batch->shape);
 	int			last = run->wanted->nkeys - 1;
 
 	if (run->batch->was_locked && ItemPointerIsValid(&run->last) &&
@@ -380,9 +381,11 @@ record_order(BatchRun *run)
 		return;
 	for (int i = missing->npositions - 1; i >= 0 && missing->positions[i] == last; i--)
 		last--;
-	if (last >= 0)
-		ou_order_record(target, ou_keyset_key(run->wanted, last),
-						ou_sql_strength(target, &run->batch->shape));
+	if (last < 0)
+		return;
+	ou_order_record(target, ou_keyset_key(run->wanted, last), strength);
+	if (missing->npositions == 0)
+		ou_order_remember(target, run->wanted, strength);
 }
 
 /*

@@ -42,6 +42,9 @@ typedef struct PositionColumn
 	bool		typbyval;
 } PositionColumn;
 
+/* How many values the keys of a batch may have to be remembered. */
+#define MAX_BATCH_VALUES 64
+
 /* The highest key of a table that a subtransaction locked. */
 struct OrderPosition
 {
@@ -54,6 +57,11 @@ struct OrderPosition
 	int			ncolumns;
 	PositionColumn *columns;
 	Datum	   *key;
+	LockStrength batch_strength;	/* of the last batch, if it was small and
+									 * of values that need no memory of their
+									 * own: */
+	int			nbatch;			/* its keys, in key order */
+	Datum		batch[MAX_BATCH_VALUES];
 };
 
 /* Positions of the current transaction, in TopTransactionContext. */
@@ -352,6 +360,84 @@ ou_order_record(const Target *target, const Datum *key, LockStrength strength)
 	if (position == NULL)
 		position = make_position(target);
 	advance(position, target, key, strength);
+}
+
+/*
+ * Whether the keys of a batch can be remembered.
+ */
+static bool
+is_memorable(const Keyset *keys)
+{
+	for (int i = 0; i < keys->keytype->ncolumns; i++)
+		if (!keys->keytype->columns[i].typbyval)
+			return false;
+	return keys->nkeys <= MAX_BATCH_VALUES / keys->keytype->ncolumns;
+}
+
+/*
+ * Remember the keys of a batch that was just recorded, all of them locked: a
+ * transaction tends to come back to the same rows.
+ */
+void
+ou_order_remember(const Target *target, const Keyset *locked, LockStrength strength)
+{
+	OrderPosition *position;
+
+	if (ou_order_check == ORDER_CHECK_OFF || !is_memorable(locked))
+		return;
+	position = find_own_position(target, GetCurrentSubTransactionId());
+	if (position == NULL)
+		return;
+	position->batch_strength = strength;
+	position->nbatch = locked->nkeys;
+	memcpy(position->batch, locked->values,
+		   locked->nkeys * locked->keytype->ncolumns * sizeof(Datum));
+}
+
+/*
+ * Whether all wanted keys are among those of the batch that position remembers.
+ */
+static bool
+remembers_all(const OrderPosition *position, const Keyset *wanted)
+{
+	const Datum *remembered = position->batch;
+	int			nleft = position->nbatch;
+
+	for (int i = 0; i < wanted->nkeys; i++)
+	{
+		int			order = 1;
+
+		for (; nleft > 0 && order > 0; nleft--, remembered += position->ncolumns)
+		{
+			order = ou_keytype_compare(wanted->keytype, ou_keyset_key(wanted, i), remembered);
+			if (order < 0)
+				return false;
+		}
+		if (order != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether a batch that is remembered has locked all the wanted rows, and as
+ * strongly.
+ */
+bool
+ou_order_holds(const Target *target, const Keyset *wanted, LockStrength strength)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &positions)
+	{
+		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
+
+		if (position->relid == target->relid && position->nbatch >= wanted->nkeys &&
+			position->batch_strength >= strength &&
+			matches_key(position, target->key) && remembers_all(position, wanted))
+			return true;
+	}
+	return false;
 }
 
 /*

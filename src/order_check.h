@@ -10,6 +10,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "keyset.h"
 #include "row_lock.h"
 #include "target.h"
 
@@ -46,6 +47,8 @@ extern void ou_order_install(void);
 extern bool ou_order_is_watched(bool table_was_locked);
 extern bool ou_order_is_private(const Target *target);
 extern void ou_order_record(const Target *target, const Datum *key, LockStrength strength);
+extern void ou_order_remember(const Target *target, const Keyset *locked, LockStrength strength);
+extern bool ou_order_holds(const Target *target, const Keyset *wanted, LockStrength strength);
 extern void ou_order_copy_row(RowPosition *row, const Datum *key);
 extern void ou_order_note_row(const RowPosition *row);
 extern void ou_order_settle_rows(const Target *target);

@@ -145,6 +145,8 @@ ou_watch_check(bool was_locked, BatchPlans *plans, const Keyset *wanted)
 	if (!ou_order_is_watched(was_locked) || ou_order_is_private(target) ||
 		plans->shape.wait == WAIT_NOT)
 		return;
+	if (ou_order_holds(target, wanted, ou_sql_strength(target, &plans->shape)))
+		return;
 	ou_order_settle_rows(target);
 	later = ou_order_find_later_table(target);
 	highest = ou_order_find_highest(target);
