@@ -15,6 +15,7 @@ OBJS = \
 	src/merge_actions.o \
 	src/missing.o \
 	src/order_check.o \
+	src/own_changes.o \
 	src/order_watch.o \
 	src/ordered_update.o \
 	src/plan_cache.o \
@@ -64,7 +65,8 @@ REGRESS = \
 	ordered_statements_left_alone \
 	ordered_statements_results \
 	order_check_statements \
-	statements_unchanged
+	statements_unchanged \
+	own_changes
 ISOLATION = \
 	bitmap-scan-control \
 	composite-keys \

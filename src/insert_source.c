@@ -223,6 +223,20 @@ first_row_counts(const Query *query)
 }
 
 /*
+ * Whether a trigger can change the rows before the arbiter is applied to them,
+ * where it matters: for which of equal rows comes first, and for an expression,
+ * which may not be had of the row before.
+ */
+bool
+ou_insert_is_changed_first(const Query *query, Relation rel)
+{
+	Bitmapset  *attnums = NULL;
+
+	return rel->trigdesc != NULL && rel->trigdesc->trig_insert_before_row &&
+		(first_row_counts(query) || split_arbiter(query->onConflict, &attnums) != NIL);
+}
+
+/*
  * Whether the row that comes first among those that exclude each other still
  * does when the rows are sorted by the arbiter, equal ones in the order in which
  * they come.  That takes an arbiter that excludes equal rows and no others.  Of

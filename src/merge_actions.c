@@ -183,17 +183,17 @@ make_row(List *columns)
 {
 	RowExpr    *row = makeNode(RowExpr);
 
-	row->args = columns;
+	row->args = lappend(columns, makeBoolConst(true, false));
 	row->row_typeid = RECORDOID;
 	row->row_format = COERCE_EXPLICIT_CALL;
-	for (int i = 1; i <= list_length(columns); i++)
+	for (int i = 1; i <= list_length(row->args); i++)
 		row->colnames = lappend(row->colnames, makeString(psprintf("f%d", i)));
 	row->location = -1;
 	return (Expr *) row;
 }
 
 /*
- * Make COALESCE(first, second).
+ * Make COALESCE(first, second, second), which nobody writes: see below.
  */
 static Expr *
 make_coalesce(Expr *first, Expr *second)
@@ -202,7 +202,7 @@ make_coalesce(Expr *first, Expr *second)
 
 	either->coalescetype = exprType((Node *) first);
 	either->coalescecollid = exprCollation((Node *) first);
-	either->args = list_make2(first, second);
+	either->args = list_make3(first, second, copyObject(second));
 	either->location = -1;
 	return (Expr *) either;
 }
@@ -214,7 +214,9 @@ make_coalesce(Expr *first, Expr *second)
  * No bare column of the target may be among them if an action reads it: the
  * planner would have the action read it from the row that the join delivered.
  * After a concurrent update, the target's row is a newer one; and where there
- * may be none, the planner stops, as the two are not null in the same rows.
+ * may be none, the planner stops, as the two are not null in the same rows.  The
+ * same holds for an expression that an action has too, which is why these are
+ * not such as are written.
  */
 List *
 ou_merge_make_sort_keys(const Query *query, const List *key, List *columns)

@@ -24,6 +24,7 @@
 #include "procedural_calls.h"
 
 static bool find_call(Node *node, void *context);
+static bool find_call_in_query(Query *query, bool is_first);
 
 /*
  * Whether a function is volatile and has queries in it, which those of the
@@ -49,12 +50,14 @@ has_queries(Oid funcid, void *context)
 }
 
 /*
- * Whether there is such a call in what a query takes its rows from.  A function
- * in FROM has returned all its rows before the first change anyway, and a
- * statement in WITH that changes rows is one of its own.
+ * Whether there is such a call in what a query takes its rows from.  is_first
+ * tells that the query is read to its end before the first change: then a
+ * function in its FROM that takes nothing from other rows has returned all of
+ * its rows by then anyway.  A statement in WITH that changes rows is another's
+ * business.
  */
 static bool
-find_call_in_sources(const Query *query)
+find_call_in_sources(const Query *query, bool is_first)
 {
 	ListCell   *lc;
 
@@ -62,9 +65,14 @@ find_call_in_sources(const Query *query)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (rte->rtekind == RTE_FUNCTION && !rte->lateral)
+		if (rte->rtekind == RTE_FUNCTION && !rte->lateral && is_first)
 			continue;
-		if (range_table_entry_walker(rte, find_call, NULL, 0))
+		if (rte->rtekind == RTE_SUBQUERY && !rte->lateral && is_first)
+		{
+			if (find_call_in_query(rte->subquery, rte->subquery->setOperations == NULL))
+				return true;
+		}
+		else if (range_table_entry_walker(rte, find_call, NULL, 0))
 			return true;
 	}
 	foreach(lc, query->cteList)
@@ -78,6 +86,17 @@ find_call_in_sources(const Query *query)
 }
 
 /*
+ * Whether there is such a call in a query, which is_first as above.
+ */
+static bool
+find_call_in_query(Query *query, bool is_first)
+{
+	return query_tree_walker(query, find_call, NULL,
+							 QTW_IGNORE_RANGE_TABLE | QTW_IGNORE_CTE_SUBQUERIES) ||
+		find_call_in_sources(query, is_first);
+}
+
+/*
  * Walker: whether there is such a call in a node.
  */
 static bool
@@ -88,22 +107,44 @@ find_call(Node *node, void *context)
 	if (check_functions_in_node(node, has_queries, context))
 		return true;
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, find_call, context,
-								 QTW_IGNORE_RANGE_TABLE | QTW_IGNORE_CTE_SUBQUERIES) ||
-			find_call_in_sources((Query *) node);
+		return find_call_in_query((Query *) node, false);
 	return expression_tree_walker(node, find_call, context);
+}
+
+/*
+ * Walker: whether there is such a call in a subquery of an expression.
+ */
+static bool
+find_call_in_subquery(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+		return find_call(((SubLink *) node)->subselect, context);
+	return expression_tree_walker(node, find_call_in_subquery, context);
+}
+
+/*
+ * Whether a node calls a function with queries in it.
+ */
+bool
+ou_procedural_calls_exist(Node *node)
+{
+	return find_call(node, NULL);
 }
 
 /*
  * Whether a call of a function with queries in it takes part in choosing the
  * rows that query changes or locks, or in making the rows that it inserts.  What
- * is computed above the sort, row by row as before, is of no concern.
+ * is computed above the sort, row by row as before, is of no concern: new values
+ * are, but for those of subqueries, in which the planner looks for no functions.
  */
 bool
 ou_procedural_calls_choose_rows(const Query *query)
 {
 	return find_call((Node *) query->jointree, NULL) ||
 		find_call(ou_compat_merge_condition(query), NULL) ||
-		find_call_in_sources(query) ||
-		(query->commandType == CMD_INSERT && find_call((Node *) query->targetList, NULL));
+		find_call_in_sources(query, true) ||
+		(query->commandType == CMD_INSERT && find_call((Node *) query->targetList, NULL)) ||
+		(query->hasSubLinks && find_call_in_subquery((Node *) query->targetList, NULL));
 }

@@ -10,6 +10,7 @@
 
 #include "nodes/parsenodes.h"
 
+extern bool ou_procedural_calls_exist(Node *node);
 extern bool ou_procedural_calls_choose_rows(const Query *query);
 
 #endif							/* OU_PROCEDURAL_CALLS_H */

@@ -38,6 +38,7 @@
 #include "compat.h"
 #include "insert_source.h"
 #include "merge_actions.h"
+#include "own_changes.h"
 #include "procedural_calls.h"
 #include "settings.h"
 #include "sql_text.h"
@@ -53,6 +54,9 @@
 #define REASON_SETS_UNIQUE "a column of a unique index is set"
 #define REASON_PROCEDURAL "a volatile function that can run queries chooses or makes its rows"
 #define REASON_MULTIPLE "several columns are set to the result of one subquery"
+#define REASON_LOCKED_SOURCE "a query in it locks rows of the same table"
+#define REASON_MIXED "a statement in WITH and one that takes rows from it make changes in turn"
+#define REASON_TRIGGER "a BEFORE INSERT trigger can change what rows exclude each other by"
 #define REASON_CURSOR "the row is that of a cursor"
 #define REASON_SKIP_LOCKED "locked rows are skipped"
 #define REASON_OWN_ORDER "it has ORDER BY"
@@ -70,6 +74,7 @@
 
 static planner_hook_type previous_planner_hook = NULL;
 
+static void order_query(Query *query);
 static bool order_tree(Node *node, void *context);
 
 /*
@@ -267,6 +272,22 @@ sets_columns_at_once(const Query *query)
 }
 
 /*
+ * Why a statement cannot read all its sources before it makes its first change,
+ * or NULL.
+ */
+static const char *
+find_dependence(const Query *query)
+{
+	if (ou_procedural_calls_choose_rows(query))
+		return REASON_PROCEDURAL;
+	if (ou_own_changes_are_locked(query))
+		return REASON_LOCKED_SOURCE;
+	if (ou_own_changes_are_mixed(query))
+		return REASON_MIXED;
+	return NULL;
+}
+
+/*
  * Whether a condition names the current row of a cursor.
  */
 static bool
@@ -343,8 +364,8 @@ order_change(Query *query)
 		reason = REASON_CURSOR;
 	if (reason == NULL && sets_columns_at_once(query))
 		reason = REASON_MULTIPLE;
-	if (reason == NULL && ou_procedural_calls_choose_rows(query))
-		reason = REASON_PROCEDURAL;
+	if (reason == NULL)
+		reason = find_dependence(query);
 	if (reason != NULL)
 	{
 		leave_alone(query, rte->relid, reason);
@@ -591,8 +612,8 @@ order_upsert(Query *query)
 
 	if (query->jointree->fromlist == NIL && !query->hasTargetSRFs)
 		return;
-	if (reason == NULL && ou_procedural_calls_choose_rows(query))
-		reason = REASON_PROCEDURAL;
+	if (reason == NULL)
+		reason = find_dependence(query);
 	if (reason != NULL)
 	{
 		leave_alone(query, rte->relid, reason);
@@ -610,6 +631,8 @@ order_upsert(Query *query)
 		reason = REASON_SET;
 	else if (ou_insert_has_partial_expression(query))
 		reason = REASON_PARTIAL;
+	else if (ou_insert_is_changed_first(query, rel))
+		reason = REASON_TRIGGER;
 	else if (!ou_insert_keeps_first(query, rel))
 		reason = REASON_FIRST_WINS;
 	else if (upsert_sets_unique(query->onConflict, rel, arbiter))
@@ -648,6 +671,29 @@ order_level(Query *query)
 }
 
 /*
+ * Order the statements in WITH of a query.  One that changes rows in turn with
+ * the query itself is left alone as the query is.
+ */
+static void
+order_with(Query *query)
+{
+	bool		is_mixed = query->hasModifyingCTE && query->resultRelation > 0 &&
+	ou_own_changes_are_mixed(query);
+	ListCell   *lc;
+
+	foreach(lc, query->cteList)
+	{
+		Query	   *with = castNode(Query, ((CommonTableExpr *) lfirst(lc))->ctequery);
+
+		if (is_mixed && with->commandType != CMD_SELECT)
+			leave_alone(with, rt_fetch(with->resultRelation, with->rtable)->relid,
+						REASON_MIXED);
+		else
+			order_query(with);
+	}
+}
+
+/*
  * Order a query and all queries in it.  A plain query is passed by quickly:
  * its expressions are looked at only if they hold subqueries.
  */
@@ -664,8 +710,7 @@ order_query(Query *query)
 		if (rte->rtekind == RTE_SUBQUERY)
 			order_query(rte->subquery);
 	}
-	foreach(lc, query->cteList)
-		order_query(castNode(Query, ((CommonTableExpr *) lfirst(lc))->ctequery));
+	order_with(query);
 	if (query->hasSubLinks)
 		(void) query_tree_walker(query, order_tree, NULL,
 								 QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
