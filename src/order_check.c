@@ -391,7 +391,7 @@ ou_order_remember(const Target *target, const Keyset *locked, LockStrength stren
 	position->batch_strength = strength;
 	position->nbatch = locked->nkeys;
 	memcpy(position->batch, locked->values,
-		   locked->nkeys * locked->keytype->ncolumns * sizeof(Datum));
+		   (Size) locked->nkeys * locked->keytype->ncolumns * sizeof(Datum));
 }
 
 /*
