@@ -109,6 +109,7 @@ ISOLATION = \
 	statements-delete \
 	statements-insert-or-nothing \
 	statements-merge \
+	statements-merge-recheck \
 	statements-select \
 	statements-update-bitmap \
 	statements-update-sequential \
