@@ -12,7 +12,6 @@
 
 #include "access/attnum.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 
 #include "json_changes.h"
 
@@ -57,17 +56,8 @@ static AttrNumber
 look_up_column(Oid relid, const JsonbValue *name)
 {
 	char	   *column = pnstrdup(name->val.string.val, name->val.string.len);
-	AttrNumber	attnum = get_attnum(relid, column);
+	AttrNumber	attnum = ou_target_find_column(relid, column, NULL);
 
-	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, get_rel_name(relid)),
-				 err_generic_string(PG_DIAG_SCHEMA_NAME,
-									get_namespace_name(get_rel_namespace(relid))),
-				 err_generic_string(PG_DIAG_TABLE_NAME, get_rel_name(relid)),
-				 err_generic_string(PG_DIAG_COLUMN_NAME, column)));
 	pfree(column);
 	return attnum;
 }

@@ -7,7 +7,7 @@
  * the primary key of the table whose rows it locks as a sort key, at every
  * level of the query.  The planner does the rest: it uses an index that
  * delivers the order, or puts one Sort below the ModifyTable or LockRows node.
- * Nothing in the executor changes.
+ * The plans are the server's own.
  *
  * What is left alone, because an order could change what the statement does,
  * or cannot be had, is written to the log if ordered_update.log_unordered asks

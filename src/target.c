@@ -533,11 +533,11 @@ ou_target_describe_key(Oid relid)
 }
 
 /*
- * Find the column that is to be counted up, and return its attribute number.
- * Raises 42703 when there is none of that name.
+ * Find a column of the table relid by its name, and return its attribute
+ * number.  Raises 42703, with the hint if there is one, when there is none.
  */
 AttrNumber
-ou_target_find_counter(Oid relid, const char *column)
+ou_target_find_column(Oid relid, const char *column, const char *hint)
 {
 	AttrNumber	attnum = get_attnum(relid, column);
 
@@ -546,12 +546,23 @@ ou_target_find_counter(Oid relid, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						column, get_rel_name(relid)),
+				 hint != NULL ? errhint("%s", hint) : 0,
 				 err_generic_string(PG_DIAG_SCHEMA_NAME,
 									get_namespace_name(get_rel_namespace(relid))),
 				 err_generic_string(PG_DIAG_TABLE_NAME, get_rel_name(relid)),
-				 err_generic_string(PG_DIAG_COLUMN_NAME, column),
-				 errhint("A counter is named by its bare column name, without SQL quoting.")));
+				 err_generic_string(PG_DIAG_COLUMN_NAME, column)));
 	return attnum;
+}
+
+/*
+ * Find the column that is to be counted up, and return its attribute number.
+ * Raises 42703 when there is none of that name.
+ */
+AttrNumber
+ou_target_find_counter(Oid relid, const char *column)
+{
+	return ou_target_find_column(relid, column,
+								 _("A counter is named by its bare column name, without SQL quoting."));
 }
 
 /*
