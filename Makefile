@@ -14,10 +14,11 @@ OBJS = \
 	src/lock_all.o \
 	src/merge_actions.o \
 	src/missing.o \
+	src/one_pass.o \
 	src/order_check.o \
-	src/own_changes.o \
 	src/order_watch.o \
 	src/ordered_update.o \
+	src/own_changes.o \
 	src/plan_cache.o \
 	src/procedural_calls.o \
 	src/result.o \
@@ -53,6 +54,7 @@ REGRESS = \
 	row_security \
 	triggers \
 	plans \
+	one_pass \
 	nesting \
 	lock_modes \
 	read_only \
@@ -85,6 +87,10 @@ ISOLATION = \
 	lock-strength \
 	nested-trigger \
 	nested-trigger-control \
+	one-pass-trigger \
+	one-pass-trigger-control \
+	one-pass-unique \
+	one-pass-unique-control \
 	opposite-orders \
 	opposite-orders-control \
 	other-order \

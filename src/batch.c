@@ -10,6 +10,9 @@
  * the first one returned: the lock held between the two keeps them where they
  * are.  Within one statement that would lose updates.
  *
+ * Where a change locks nothing but the rows, one statement does both, by key
+ * and in key order, and what is missing is found out behind it.
+ *
  * Nothing is retried here.  40001 and 40P01 reach the caller with a line of
  * context.
  *
@@ -52,6 +55,7 @@ typedef struct BatchRun
 	MemoryContext context;		/* SPI's, gone at the end of the batch */
 	Phase		phase;
 	BatchPlans *plans;
+	bool		one_pass;		/* are rows locked by the change itself? */
 	Changes		changes;
 	Datum		amount;			/* in the type of the counter */
 	Keyset	   *wanted;
@@ -95,11 +99,11 @@ phase_name(const BatchRun *run)
 	switch (run->batch->shape.change)
 	{
 		case CHANGE_DELETE:
-			return "deleting";
+			return run->one_pass ? "locking and deleting" : "deleting";
 		case CHANGE_UPSERT:
 			return "inserting or updating";
 		default:
-			return "updating";
+			return run->one_pass ? "locking and updating" : "updating";
 	}
 }
 
@@ -128,12 +132,22 @@ ou_batch_size(const Batch *batch)
 }
 
 /*
- * Whether a batch is waiting for rows: an upsert locks them as it changes them.
+ * Whether a batch is going along its wanted keys, locking row by row.
+ */
+static bool
+locks_wanted(const BatchRun *run)
+{
+	return run->phase == PHASE_LOCKING || (run->phase == PHASE_CHANGING && run->one_pass);
+}
+
+/*
+ * Whether a batch can be waiting for a row: an upsert locks rows as it comes to
+ * them, too.
  */
 static bool
 locks_rows(const BatchRun *run)
 {
-	return run->phase == PHASE_LOCKING ||
+	return locks_wanted(run) ||
 		(run->phase == PHASE_CHANGING && run->batch->shape.change == CHANGE_UPSERT);
 }
 
@@ -152,7 +166,7 @@ add_deadlock_context(BatchRun *run)
 	Assert(run->wanted != NULL);
 	initStringInfo(&key);
 	initStringInfo(&before);
-	if (run->phase == PHASE_LOCKING && run->missing.next < run->wanted->nkeys)
+	if (locks_wanted(run) && run->missing.next < run->wanted->nkeys)
 	{
 		ou_keytype_print_names(&key, target->key);
 		appendStringInfoChar(&key, '=');
@@ -572,20 +586,71 @@ receive_changed(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
+ * Receive a row that was locked and changed at once.
+ */
+static bool
+receive_in_order(TupleTableSlot *slot, DestReceiver *self)
+{
+	BatchRun   *run = ((BatchReceiver *) self)->run;
+	Datum		key[INDEX_MAX_KEYS];
+
+	ou_result_load(&run->result, slot, 0);
+	ou_result_read_key(&run->result, key);
+	if (!ou_missing_match(&run->missing, key))
+		ou_missing_report_replaced(run->plans->target, key);
+	if (run->counters != NULL)
+		check_counters(run, slot);
+	ou_result_append(&run->result);
+	run->nlocked++;
+	return true;
+}
+
+/*
+ * Run a statement that takes changes from a relation: those that were picked,
+ * or all.  How many rows it changed is in SPI_processed.
+ */
+static void
+execute_with_changes(BatchRun *run, BatchPlans *plans, Statement statement,
+					 DestReceiver *receiver)
+{
+	if (SPI_register_relation(ou_changes_relation(&run->changes)) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "SPI_register_relation failed");
+	ou_plans_execute(plans, statement, NULL, receiver);
+	if (SPI_unregister_relation(OU_CHANGES_NAME) != SPI_OK_REL_UNREGISTER)
+		elog(ERROR, "SPI_unregister_relation failed");
+}
+
+/*
  * Run the change statement of plans on the picked changes.
  */
 static void
 execute_changes(BatchRun *run, BatchPlans *plans)
 {
-	EphemeralNamedRelation relation = ou_changes_relation(&run->changes);
-
-	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
-		elog(ERROR, "SPI_register_relation failed");
-	ou_plans_execute(plans, STATEMENT_CHANGE, NULL, make_receiver(run, receive_changed));
+	execute_with_changes(run, plans, STATEMENT_CHANGE, make_receiver(run, receive_changed));
 	check_changed(run, run->changes.npicked);
-	if (SPI_unregister_relation(OU_CHANGES_NAME) != SPI_OK_REL_UNREGISTER)
-		elog(ERROR, "SPI_unregister_relation failed");
 	ou_changes_end_picking(&run->changes);
+}
+
+/*
+ * Run the change statement on the wanted rows, which it locks.
+ */
+static void
+execute_in_order(BatchRun *run)
+{
+	DestReceiver *receiver = make_receiver(run, receive_in_order);
+	Datum	   *values;
+	int			nvalues;
+
+	if (gives_changes(run))
+	{
+		execute_with_changes(run, run->plans, STATEMENT_CHANGE_IN_ORDER, receiver);
+		return;
+	}
+	values = palloc((run->wanted->keytype->ncolumns + 1) * sizeof(Datum));
+	nvalues = ou_keyset_to_params(run->wanted, values);
+	if (run->batch->shape.change == CHANGE_INCREMENT)
+		values[nvalues] = run->amount;
+	ou_plans_execute(run->plans, STATEMENT_CHANGE_IN_ORDER, values, receiver);
 }
 
 /*
@@ -660,24 +725,77 @@ upsert_rows(BatchRun *run)
 }
 
 /*
- * Change the rows and collect them in key order.
+ * Begin to change rows.
  */
 static void
-change_rows(BatchRun *run)
+begin_changing(BatchRun *run)
 {
 	ChangeKind	change = run->batch->shape.change;
 
 	run->phase = PHASE_CHANGING;
 	if (change == CHANGE_INCREMENT || change == CHANGE_ADD)
 		run->counters = ou_sql_changed_columns(run->plans->target, &run->batch->shape);
+}
+
+/*
+ * Lock the wanted rows in key order, change each as it is locked, and note
+ * which were not there.
+ */
+static void
+change_in_order(BatchRun *run)
+{
+	begin_changing(run);
+	ou_missing_begin(&run->missing, run->wanted);
+	execute_in_order(run);
+	ou_missing_end(&run->missing);
+}
+
+/*
+ * Change the rows and collect them in key order.
+ */
+static void
+change_rows(BatchRun *run)
+{
+	begin_changing(run);
 	ou_result_begin_sort(&run->result);
-	if (change == CHANGE_UPSERT)
+	if (run->batch->shape.change == CHANGE_UPSERT)
 		upsert_rows(run);
 	else if (gives_changes(run))
 		execute_changes(run, run->plans);
 	else
 		execute_on_locked(run);
 	ou_result_end_sort(&run->result);
+}
+
+/*
+ * Lock the wanted rows, demand all, and change them unless the batch has done
+ * so already.
+ */
+static void
+lock_and_change(BatchRun *run)
+{
+	if (run->one_pass)
+		change_in_order(run);
+	else
+		lock_rows(run);
+	demand_all(run);
+	record_order(run);
+	if (!run->one_pass && run->batch->shape.change != CHANGE_NONE && run->nlocked > 0)
+		change_rows(run);
+}
+
+/*
+ * Whether a batch locks its rows by the change itself.
+ *
+ * A transaction that held the table before takes two passes: a row can be one
+ * that it inserted itself, which is not told from the row once it is changed.
+ * So does one that may delete rows and not lock them, and is refused.
+ */
+static bool
+goes_in_one_pass(const Batch *batch, const BatchPlans *plans)
+{
+	return plans->one_pass && !batch->was_locked &&
+		(batch->shape.change != CHANGE_DELETE || ou_target_is_lockable(batch->shape.relid));
 }
 
 /*
@@ -689,6 +807,7 @@ run_steps(BatchRun *run)
 	Batch	   *batch = run->batch;
 
 	run->plans = ou_plans_find(&batch->shape);
+	run->one_pass = goes_in_one_pass(batch, run->plans);
 	if (batch->shape.result != RESULT_NONE)
 		ou_result_begin(&run->result, run->plans->target, batch->shape.result,
 						batch->result, batch->resultdesc);
@@ -697,17 +816,13 @@ run_steps(BatchRun *run)
 	read_batch(run);
 	run->phase = PHASE_CHECKING;
 	ou_watch_check(batch->was_locked, run->plans, run->wanted);
-	if (batch->shape.change != CHANGE_UPSERT)
-	{
-		lock_rows(run);
-		demand_all(run);
-		record_order(run);
-		if (batch->shape.change == CHANGE_NONE || run->nlocked == 0)
-			return;
-	}
-	change_rows(run);
 	if (batch->shape.change == CHANGE_UPSERT)
+	{
+		change_rows(run);
 		record_order(run);
+	}
+	else
+		lock_and_change(run);
 }
 
 /*

@@ -295,18 +295,20 @@ ou_changes_end(Changes *changes)
 }
 
 /*
- * The picked rows as a relation that a statement can name.
+ * The picked rows, or all there are if none are being picked, as a relation
+ * that a statement can name.
  */
 EphemeralNamedRelation
 ou_changes_relation(const Changes *changes)
 {
+	bool		is_all = changes->picked == NULL;
 	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
 
 	relation->md.name = OU_CHANGES_NAME;
 	relation->md.reliddesc = InvalidOid;
-	relation->md.tupdesc = changes->pick->tts_tupleDescriptor;
+	relation->md.tupdesc = is_all ? changes->desc : changes->pick->tts_tupleDescriptor;
 	relation->md.enrtype = ENR_NAMED_TUPLESTORE;
 	relation->md.enrtuples = OU_CHANGES_ESTIMATE;
-	relation->reldata = changes->picked;
+	relation->reldata = is_all ? changes->rows : changes->picked;
 	return relation;
 }

@@ -20,6 +20,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "one_pass.h"
 #include "plan_cache.h"
 
 /* How many shapes of batches a session keeps plans for. */
@@ -113,8 +114,9 @@ evict(BatchPlans *plans)
 }
 
 /*
- * Whether nothing has happened to the table since the plans were made.  The
- * lock statement reads the table and its key, and so is invalidated with it.
+ * Whether nothing has happened to the table since the plans were made.  There
+ * is always one that reads the table and its key, and so is invalidated with
+ * it.
  */
 static bool
 are_valid(const BatchPlans *plans)
@@ -132,8 +134,10 @@ static SPIPlanPtr
 prepare(const BatchPlans *plans, Statement statement)
 {
 	SqlText		sql = ou_sql_build(plans->target, &plans->shape, statement);
+	int			order = statement == STATEMENT_CHANGE_IN_ORDER ?
+	OU_CURSOR_OPT_TO_ORDER : OU_CURSOR_OPT_ORDERED;
 	SPIPlanPtr	plan = SPI_prepare_cursor(sql.text, sql.nparams, sql.paramtypes,
-										  CURSOR_OPT_GENERIC_PLAN | OU_CURSOR_OPT_ORDERED);
+										  CURSOR_OPT_GENERIC_PLAN | order);
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor returned %s for %s",
@@ -182,7 +186,21 @@ check_columns(const Target *target, const BatchShape *shape)
 }
 
 /*
- * Describe the table and prepare its lock statement, in a context that is a
+ * The statement to prepare first: one that reads the table, and is needed in
+ * any case unless the changes are relations, which are not there yet.
+ */
+static Statement
+first_statement(const BatchPlans *plans)
+{
+	if (!plans->one_pass)
+		return STATEMENT_LOCK;
+	if (plans->shape.source == SOURCE_ARRAY)
+		return STATEMENT_CHANGE_IN_ORDER;
+	return STATEMENT_LOOK;
+}
+
+/*
+ * Describe the table and prepare a first statement, in a context that is a
  * child of the current one until all has succeeded.
  */
 static BatchPlans *
@@ -201,8 +219,9 @@ build(const BatchShape *shape)
 	plans->target = ou_target_describe(shape->relid, ou_sql_change_event(shape->change));
 	MemoryContextSwitchTo(caller);
 	check_columns(plans->target, shape);
+	plans->one_pass = ou_one_pass_is_safe(plans->target, shape);
 
-	ou_plans_get(plans, STATEMENT_LOCK);
+	ou_plans_get(plans, first_statement(plans));
 	MemoryContextSwitchTo(caller);	/* from SPI's */
 	MemoryContextSetParent(context, CacheMemoryContext);
 	return plans;
@@ -245,8 +264,7 @@ pin(BatchPlans *plans)
  * is locked and SPI connected.  The result is good until the current memory
  * context is reset.
  *
- * Raises what ou_target_describe and check_columns raise, and what
- * the server says of the lock statement (such as a missing privilege).
+ * Raises what ou_target_describe and check_columns raise.
  */
 BatchPlans *
 ou_plans_find(const BatchShape *shape)

@@ -23,6 +23,7 @@ typedef struct BatchPlans
 	dlist_node	node;			/* in the cache's list, most recent first */
 	BatchShape	shape;
 	Target	   *target;
+	bool		one_pass;		/* may the change lock the rows itself? */
 	SPIPlanPtr	plans[NSTATEMENTS];
 } BatchPlans;
 

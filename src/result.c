@@ -3,8 +3,8 @@
  * result.c
  *		The rows that a verb returns, in key order.
  *
- * A lock statement delivers rows in key order, a change statement in the order
- * of the table: what the latter returns is sorted here.  All memory but the
+ * What locks rows delivers them in key order, what changes rows that are locked
+ * in the order of the table: the latter are sorted here.  All memory but the
  * store's is in the context of ou_result_begin.
  *
  *-------------------------------------------------------------------------
@@ -67,6 +67,16 @@ key_field(const BatchResult *result, int i)
 	if (result->shape == RESULT_ID_REVISION)
 		return 0;
 	return result->target->key->columns[i].attnum - 1;
+}
+
+/*
+ * Read the key of the row at hand, a Datum for each column of the key.
+ */
+void
+ou_result_read_key(const BatchResult *result, Datum *key)
+{
+	for (int i = 0; i < result->target->key->ncolumns; i++)
+		key[i] = result->slot->tts_values[key_field(result, i)];
 }
 
 /*

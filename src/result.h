@@ -30,6 +30,7 @@ typedef struct BatchResult
 extern void ou_result_begin(BatchResult *result, const Target *target, ResultShape shape,
 							Tuplestorestate *store, TupleDesc desc);
 extern void ou_result_load(BatchResult *result, TupleTableSlot *from, int first);
+extern void ou_result_read_key(const BatchResult *result, Datum *key);
 extern void ou_result_check_counters(BatchResult *result, const Bitmapset *counters);
 extern void ou_result_append(BatchResult *result);
 extern void ou_result_begin_sort(BatchResult *result);

@@ -23,7 +23,8 @@
  *		RETURNING t.k, t.c, t.other
  *
  * By key, the change statement has the same condition as the lock statement.
- * A key of several columns is matched row by row with
+ * So has one that locks the rows itself: the planner is told to have it do so in
+ * key order, which SQL has no words for.  A key of several columns is matched row by row with
  *
  *	ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS w(k1, k2)
  *
@@ -734,6 +735,7 @@ SqlText
 ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 {
 	SqlText		sql = {0};
+	BatchShape	by_key = *shape;
 	StringInfoData out;
 
 	initStringInfo(&out);
@@ -759,6 +761,10 @@ ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 			break;
 		case STATEMENT_CHANGE:
 			build_change(&out, &sql, target, shape);
+			break;
+		case STATEMENT_CHANGE_IN_ORDER:
+			by_key.locate = LOCATE_BY_KEY;
+			build_change(&out, &sql, target, &by_key);
 			break;
 	}
 	sql.text = out.data;

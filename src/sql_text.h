@@ -68,10 +68,12 @@ typedef struct BatchShape
 #define OU_CHANGES_NAME "ordered_update_changes"
 
 /*
- * Cursor option, unused by the server, of statements that need no order but
- * the one they have: it passes through SPI and the plan cache to the planner.
+ * Cursor options, unused by the server, that pass through SPI and the plan
+ * cache to the planner: of statements that need no order but the one they
+ * have, and of those that are to be ordered whatever the setting.
  */
 #define OU_CURSOR_OPT_ORDERED 0x40000000
+#define OU_CURSOR_OPT_TO_ORDER 0x20000000
 
 /* How many rows plans expect in it: they are made once for all batches. */
 #define OU_CHANGES_ESTIMATE 100
@@ -87,10 +89,11 @@ typedef enum Statement
 	STATEMENT_LOOK,
 	STATEMENT_LOOK_LOCKING,
 	STATEMENT_HEADERS,
-	STATEMENT_CHANGE
+	STATEMENT_CHANGE,
+	STATEMENT_CHANGE_IN_ORDER	/* rows that are not locked yet */
 } Statement;
 
-#define NSTATEMENTS (STATEMENT_CHANGE + 1)
+#define NSTATEMENTS (STATEMENT_CHANGE_IN_ORDER + 1)
 
 /* A statement and the types of its parameters. */
 typedef struct SqlText

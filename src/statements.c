@@ -734,6 +734,31 @@ order_tree(Node *node, void *context)
 }
 
 /*
+ * Order the statement of a verb that locks rows as it changes them, which it
+ * is made to be right for.  Its sort keys have no names: a verb records itself
+ * how far it has come.
+ */
+static void
+order_verb(Query *query)
+{
+	Oid			relid = rt_fetch(query->resultRelation, query->rtable)->relid;
+	Relation	rel = table_open(relid, NoLock);
+	const char *reason = order_by_target(query, rel, ou_target_find_key(rel));
+	ListCell   *lc;
+
+	table_close(rel, NoLock);
+	if (reason != NULL || query->sortClause == NIL)
+		elog(ERROR, "no order for a batch on relation %u", relid);
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *entry = lfirst(lc);
+
+		if (entry->ressortgroupref > 0)
+			entry->resname = NULL;
+	}
+}
+
+/*
  * Plan a query as if this were not here.
  */
 static PlannedStmt *
@@ -748,17 +773,19 @@ plan_unchanged(Query *parse, const char *query_string, int cursorOptions,
 }
 
 /*
- * Plan a query, ordered if the setting asks for it and the query is not one
- * that is ordered already, as those of the verbs are.
+ * Plan a query, ordered if the setting asks for it.  The verbs' say themselves
+ * whether they are ordered already or to be ordered.
  */
 static PlannedStmt *
 plan_in_order(Query *parse, const char *query_string, int cursorOptions,
 			  ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
 {
-	bool		is_verb = (cursorOptions & OU_CURSOR_OPT_ORDERED) != 0;
+	bool		is_verb = (cursorOptions & (OU_CURSOR_OPT_ORDERED | OU_CURSOR_OPT_TO_ORDER)) != 0;
 	PlannedStmt *stmt;
 
-	if (ou_order_statements && !is_verb)
+	if (cursorOptions & OU_CURSOR_OPT_TO_ORDER)
+		order_verb(parse);
+	else if (ou_order_statements && !is_verb)
 		order_query(parse);
 	stmt = plan_unchanged(parse, query_string, cursorOptions,
 						  boundParams OU_COMPAT_PLANNER_ARG);

@@ -201,6 +201,16 @@ ou_target_is_readable(Oid relid)
 }
 
 /*
+ * Whether the caller may lock rows: UPDATE on one column is enough.
+ */
+bool
+ou_target_is_lockable(Oid relid)
+{
+	return pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_UPDATE, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+/*
  * Whether rows of the table can be found by ctid: it stays with a locked row
  * in heap, names one row in a table without partitions, and is readable for
  * who may read every column.

@@ -58,6 +58,7 @@ extern bool ou_target_is_unchanged(const Target *target);
 extern List *ou_target_find_key(Relation rel);
 extern bool ou_target_has_ctids(Oid relid);
 extern bool ou_target_is_readable(Oid relid);
+extern bool ou_target_is_lockable(Oid relid);
 extern AttrNumber ou_target_find_column(Oid relid, const char *column, const char *hint);
 extern AttrNumber ou_target_find_counter(Oid relid, const char *column);
 extern void ou_target_check_counter(const Target *target, AttrNumber attnum);

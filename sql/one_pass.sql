@@ -1,0 +1,187 @@
+-- A verb locks and changes its rows in one statement where the change locks
+-- nothing but the rows and nobody looks on, and in two everywhere else. The
+-- context of an error tells which.
+\pset format unaligned
+\pset footer off
+\set VERBOSITY terse
+CREATE TABLE "One's" (id integer PRIMARY KEY, "N" integer NOT NULL DEFAULT 0, "Note" text,
+                      CONSTRAINT "Small" CHECK ("N" < 1000));
+INSERT INTO "One's" SELECT generate_series(1, 5);
+-- passes(statement) runs a statement that must fail, and tells in how many
+-- passes it was at work.
+CREATE FUNCTION passes(statement text) RETURNS text LANGUAGE sql AS $$
+    SELECT CASE WHEN line LIKE '%: locking and %' THEN 'one'
+                WHEN line ~ ': (updating|deleting)$' THEN 'two'
+                ELSE line END
+      FROM error_of(statement) AS line WHERE line LIKE 'context: ordered%'
+$$;
+-- breaks(verb) is a statement of that verb that no row passes the CHECK of.
+CREATE FUNCTION breaks(verb text) RETURNS text LANGUAGE sql AS $$
+    SELECT 'SELECT * FROM ' || CASE verb
+        WHEN 'increment' THEN $q$ordered_increment(NULL::"One's", '{3,1}'::integer[], 'N', 1000)$q$
+        WHEN 'add' THEN $q$ordered_add(NULL::"One's", '[{"id": 3, "N": 1000}, {"id": 1, "N": 1000}]')$q$
+        WHEN 'update' THEN $q$ordered_update(NULL::"One's", '[{"id": 3, "N": 1000}, {"id": 1, "N": 1000}]')$q$
+        WHEN 'delete' THEN $q$ordered_delete(NULL::"One's", '{3,1}'::integer[])$q$ END
+$$;
+-- one_or_two() tells it of each of them.
+CREATE FUNCTION one_or_two() RETURNS TABLE (verb text, passes text) LANGUAGE sql AS $$
+    SELECT v, passes(breaks(v)) FROM unnest(ARRAY['increment', 'add', 'update', 'delete']) AS v
+$$;
+-- A delete fails for the row of another table.
+CREATE TABLE "Keeps One" (of integer CONSTRAINT "Kept" REFERENCES "One's");
+INSERT INTO "Keeps One" VALUES (1), (3);
+
+-- A plain table, with foreign keys to it: one pass for each verb.
+SELECT * FROM one_or_two();
+-- The short form locks FOR UPDATE, as it was specified: two.
+SET ordered_update.default_table = '"One''s"';
+SET ordered_update.default_counter = 'N';
+UPDATE "One's" SET "N" = 999;
+SELECT passes('SELECT * FROM ordered_increment(''{3,1}'')');
+UPDATE "One's" SET "N" = 0;
+-- The same rows come back as in two passes, in key order, and the same is missing.
+BEGIN;
+SELECT * FROM ordered_increment(NULL::"One's", '{5,2,4,2}'::integer[], 'N', 7);
+COMMIT;
+BEGIN;
+SELECT FROM "One's" WHERE id = 1 FOR UPDATE;
+SELECT * FROM ordered_increment(NULL::"One's", '{5,2,4,2}'::integer[], 'N', -7);
+COMMIT;
+SELECT * FROM ordered_add(NULL::"One's", '[{"id": 9, "N": 1}, {"id": 5, "N": 2}, {"id": 2, "N": 3}, {"id": 5, "N": -2}]', true);
+SELECT * FROM ordered_update(NULL::"One's", '[{"id": 4, "Note": "four"}, {"id": 2, "N": 0}, {"id": 0, "N": 1}]', true);
+SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"One's", '{9,5,2,0}'::integer[], 'N') $$);  -- (error)
+SELECT error_of($$ SELECT * FROM ordered_delete(NULL::"One's", '{9,5,2,0}'::integer[]) $$);  -- (error)
+TABLE "One's" ORDER BY id;
+-- None there is no error either.
+SELECT * FROM ordered_delete(NULL::"One's", '{9,0}'::integer[], true);
+
+-- A transaction that holds the table already, in a mode that locks rows: two.
+BEGIN;
+SELECT FROM "One's" WHERE id = 1 FOR UPDATE;
+SELECT * FROM one_or_two();
+ROLLBACK;
+-- It is a row of its own that the last one of the batch is, which holds up
+-- nobody: going back to a lower key is no fault. (no warning)
+BEGIN;
+INSERT INTO "One's" VALUES (8);
+SELECT id FROM ordered_increment(NULL::"One's", '{8}'::integer[], 'N');
+SELECT id FROM ordered_increment(NULL::"One's", '{2}'::integer[], 'N');
+ROLLBACK;
+-- Control: it is, from a row that was there. (warning)
+BEGIN;
+SELECT id FROM ordered_increment(NULL::"One's", '{5}'::integer[], 'N');
+SELECT id FROM ordered_increment(NULL::"One's", '{2}'::integer[], 'N');
+ROLLBACK;
+-- What one pass has locked is remembered, as in two: coming back is no fault.
+BEGIN;
+SELECT id FROM ordered_increment(NULL::"One's", '{2,5}'::integer[], 'N');
+SELECT id FROM ordered_increment(NULL::"One's", '{2}'::integer[], 'N');
+ROLLBACK;
+-- With ordered statements on it is the same.
+SET ordered_update.order_statements = on;
+SELECT * FROM one_or_two();
+BEGIN;
+SELECT id FROM ordered_increment(NULL::"One's", '{5}'::integer[], 'N');
+SELECT id FROM ordered_increment(NULL::"One's", '{2}'::integer[], 'N');
+ROLLBACK;
+RESET ordered_update.order_statements;
+
+-- A trigger of any kind on the event: two, and it does not see changes that
+-- are undone as a row is missing.
+CREATE FUNCTION "Tell"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE '% % %', TG_WHEN, TG_OP, TG_LEVEL;
+    RETURN CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+END $$;
+CREATE TRIGGER "Before" BEFORE UPDATE ON "One's" FOR EACH ROW EXECUTE FUNCTION "Tell"();
+SELECT * FROM one_or_two() WHERE verb <> 'delete';
+SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"One's", '{1,9}'::integer[], 'N') $$);  -- (error)
+SELECT * FROM one_or_two() WHERE verb = 'delete';
+DROP TRIGGER "Before" ON "One's";
+SELECT * FROM one_or_two();
+CREATE TRIGGER "After" AFTER DELETE ON "One's" FOR EACH ROW EXECUTE FUNCTION "Tell"();
+SELECT * FROM one_or_two();
+SELECT error_of($$ SELECT * FROM ordered_delete(NULL::"One's", '{2,9}'::integer[]) $$);  -- (error)
+DROP TRIGGER "After" ON "One's";
+CREATE TRIGGER "Whole" AFTER UPDATE ON "One's" FOR EACH STATEMENT EXECUTE FUNCTION "Tell"();
+SELECT * FROM one_or_two();
+SELECT error_of($$ SELECT * FROM ordered_increment(NULL::"One's", '{1,9}'::integer[], 'N') $$);  -- (error)
+DROP TRIGGER "Whole" ON "One's";
+
+-- An index that is unique and looks at a column that is changed: two. At
+-- another column, or deferred: one.
+CREATE UNIQUE INDEX "U" ON "One's" ("Note");
+SELECT * FROM one_or_two();
+DROP INDEX "U";
+CREATE UNIQUE INDEX "U" ON "One's" (("N" + id));
+SELECT * FROM one_or_two();
+DROP INDEX "U";
+CREATE UNIQUE INDEX "U" ON "One's" ("Note") WHERE "N" > 1;
+SELECT * FROM one_or_two();
+DROP INDEX "U";
+ALTER TABLE "One's" ADD CONSTRAINT "Later" UNIQUE ("N", id) DEFERRABLE;
+SELECT * FROM one_or_two();
+ALTER TABLE "One's" DROP CONSTRAINT "Later";
+ALTER TABLE "One's" ADD CONSTRAINT "Excl" EXCLUDE USING btree ("N" WITH =, id WITH =);
+SELECT * FROM one_or_two();
+ALTER TABLE "One's" DROP CONSTRAINT "Excl";
+ALTER TABLE "One's" ADD COLUMN sum integer GENERATED ALWAYS AS ("N" + id) STORED UNIQUE;
+SELECT * FROM one_or_two();
+ALTER TABLE "One's" DROP COLUMN sum;
+
+-- A CHECK that can run queries, and so lock something: two.
+CREATE FUNCTION "Asks"(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN $1 < 1000; END';
+ALTER TABLE "One's" ADD CONSTRAINT "Asks" CHECK ("Asks"("N"));
+SELECT * FROM one_or_two();
+ALTER TABLE "One's" DROP CONSTRAINT "Asks";
+-- So can one of a domain: two where such a column is changed.
+CREATE DOMAIN "Count" AS integer CHECK ("Asks"(VALUE));
+ALTER TABLE "One's" ADD COLUMN "D" "Count";
+SELECT * FROM one_or_two();
+UPDATE "One's" SET "D" = 0;
+SELECT passes($$ SELECT * FROM ordered_increment(NULL::"One's", '{3,1}'::integer[], 'D', 1000) $$);
+SELECT passes($$ SELECT * FROM ordered_update(NULL::"One's", '[{"id": 3, "D": 1000}]') $$);
+ALTER TABLE "One's" DROP COLUMN "D";
+
+-- Row security: two, for whomever.
+ALTER TABLE "One's" ENABLE ROW LEVEL SECURITY;
+SELECT * FROM one_or_two();
+ALTER TABLE "One's" DISABLE ROW LEVEL SECURITY;
+SELECT * FROM one_or_two();
+
+-- Who may delete and not lock is refused, in one pass as in two. (error)
+CREATE ROLE "regress_one's";
+GRANT SELECT, DELETE ON "One's" TO "regress_one's";
+SET ROLE "regress_one's";
+SELECT error_of($$ SELECT * FROM ordered_delete(NULL::"One's", '{2}'::integer[]) $$);
+RESET ROLE;
+-- UPDATE on one column is enough to lock.
+GRANT UPDATE ("Note") ON "One's" TO "regress_one's";
+SET ROLE "regress_one's";
+BEGIN;
+SELECT id FROM ordered_delete(NULL::"One's", '{2}'::integer[]);
+ROLLBACK;
+RESET ROLE;
+DROP OWNED BY "regress_one's";
+DROP ROLE "regress_one's";
+
+-- A key of several columns, of a type with a collation: one pass, in key order.
+CREATE TABLE "Two Keys" ("K" text, k integer, v integer NOT NULL CHECK (v < 10), PRIMARY KEY ("K", k));
+INSERT INTO "Two Keys" SELECT k, n, 0 FROM unnest(ARRAY['b', 'a', 'c']) AS k, generate_series(1, 2) AS n;
+SELECT * FROM ordered_increment(NULL::"Two Keys", ARRAY[('c', 1), ('a', 2), ('b', 1), ('a', 2)], 'v');
+SELECT * FROM ordered_update(NULL::"Two Keys", '[{"K": "c", "k": 2, "v": 9}, {"K": "a", "k": 1, "v": 8}]');
+SELECT passes($$ SELECT * FROM ordered_increment(NULL::"Two Keys", ARRAY[('c', 1), ('a', 2)], 'v', 10) $$);
+SELECT * FROM ordered_delete(NULL::"Two Keys", ARRAY[('c', 1), ('a', 2), ('b', 1), ('a', 2)]);
+
+-- A partitioned table, whose partitions can have triggers of their own: two.
+CREATE TABLE "Parted" (id integer PRIMARY KEY, v integer CHECK (v < 10)) PARTITION BY RANGE (id);
+CREATE TABLE "Parted 1" PARTITION OF "Parted" FOR VALUES FROM (1) TO (10);
+INSERT INTO "Parted" VALUES (1, 0), (2, 0);
+SELECT passes($$ SELECT * FROM ordered_increment(NULL::"Parted", '{2,1}'::integer[], 'v', 10) $$);
+-- A partition by its own name is a table like any other: one.
+SELECT passes($$ SELECT * FROM ordered_increment(NULL::"Parted 1", '{2,1}'::integer[], 'v', 10) $$);
+
+DROP TABLE "Keeps One", "One's", "Two Keys", "Parted";
+DROP FUNCTION "Tell"(), passes, breaks, one_or_two;
+DROP DOMAIN "Count";
+DROP FUNCTION "Asks";
