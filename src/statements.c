@@ -32,6 +32,7 @@
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "parser/parsetree.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -773,25 +774,49 @@ plan_unchanged(Query *parse, const char *query_string, int cursorOptions,
 }
 
 /*
- * Plan a query, ordered if the setting asks for it.  The verbs' say themselves
- * whether they are ordered already or to be ordered.
+ * Plan a statement of a verb, which says itself whether it is ordered already or
+ * to be ordered.
+ *
+ * Its plan is kept for batches of any size and for a table of any size, hot and
+ * bloated as it may be: rows are looked up by the key or by where they are, and
+ * never looked for among all rows of the table, however few there are now.
+ */
+static PlannedStmt *
+plan_verb(Query *parse, const char *query_string, int cursorOptions,
+		  ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
+{
+	int			nestlevel = NewGUCNestLevel();
+	PlannedStmt *stmt;
+
+	(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	if (cursorOptions & OU_CURSOR_OPT_TO_ORDER)
+		order_verb(parse);
+	stmt = plan_unchanged(parse, query_string, cursorOptions,
+						  boundParams OU_COMPAT_PLANNER_ARG);
+	AtEOXact_GUC(true, nestlevel);
+	ou_compat_stop_exec_pruning(stmt);
+	return stmt;
+}
+
+/*
+ * Plan a query, ordered if the setting asks for it.
  */
 static PlannedStmt *
 plan_in_order(Query *parse, const char *query_string, int cursorOptions,
 			  ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
 {
-	bool		is_verb = (cursorOptions & (OU_CURSOR_OPT_ORDERED | OU_CURSOR_OPT_TO_ORDER)) != 0;
 	PlannedStmt *stmt;
 
-	if (cursorOptions & OU_CURSOR_OPT_TO_ORDER)
-		order_verb(parse);
-	else if (ou_order_statements && !is_verb)
+	if (cursorOptions & (OU_CURSOR_OPT_ORDERED | OU_CURSOR_OPT_TO_ORDER))
+		return plan_verb(parse, query_string, cursorOptions,
+						 boundParams OU_COMPAT_PLANNER_ARG);
+	if (ou_order_statements)
 		order_query(parse);
 	stmt = plan_unchanged(parse, query_string, cursorOptions,
 						  boundParams OU_COMPAT_PLANNER_ARG);
-	if (is_verb || (ou_order_statements &&
-					(stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
-					 stmt->hasModifyingCTE)))
+	if (ou_order_statements &&
+		(stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL || stmt->hasModifyingCTE))
 		ou_compat_stop_exec_pruning(stmt);
 	return stmt;
 }
