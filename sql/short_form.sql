@@ -63,6 +63,24 @@ SELECT count(*) FILTER (WHERE id % 3 = 0 AND "Rev ""N""" = 1) AS counted_up,
        count(*) FILTER (WHERE id % 3 <> 0 AND "Rev ""N""" = 0) AS left_alone
   FROM "Thousand's Rows";
 
+-- Rows that lie in the order of the ids, and rows that do so up to some point,
+-- from which on they lie the other way round: in id order, each once. The few
+-- that fit into work_mem are moved to the sort from memory, the others from a
+-- file.
+CREATE FUNCTION in_order_up_to(point integer) RETURNS TABLE (rows bigint, in_order boolean, once boolean)
+LANGUAGE plpgsql AS $$
+BEGIN
+    TRUNCATE "Thousand's Rows";
+    INSERT INTO "Thousand's Rows" (id)
+        SELECT i FROM generate_series(1, 3000) i ORDER BY CASE WHEN i < point THEN i ELSE 10000 - i END;
+    RETURN QUERY SELECT count(*), bool_and(id = ordinality), bool_and(revision = 1)
+        FROM ordered_increment(ARRAY(SELECT generate_series(1, 3000))) WITH ORDINALITY;
+END $$;
+SET work_mem = '64kB';
+SELECT point, r.* FROM unnest(ARRAY[1, 2, 3, 1500, 2999, 3000, 3001]) AS point, in_order_up_to(point) AS r;
+RESET work_mem;
+DROP FUNCTION in_order_up_to;
+
 -- A million ids of one row are one row.
 SELECT * FROM ordered_increment(array_fill(42, ARRAY[1000000]));
 

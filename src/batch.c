@@ -757,7 +757,7 @@ static void
 change_rows(BatchRun *run)
 {
 	begin_changing(run);
-	ou_result_begin_sort(&run->result);
+	ou_result_begin_sort(&run->result, run->wanted);
 	if (run->batch->shape.change == CHANGE_UPSERT)
 		upsert_rows(run);
 	else if (gives_changes(run))

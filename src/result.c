@@ -4,14 +4,16 @@
  *		The rows that a verb returns, in key order.
  *
  * What locks rows delivers them in key order, what changes rows that are locked
- * in the order of the table: the latter are sorted here.  All memory but the
- * store's is in the context of ou_result_begin.
+ * in the order of the table: the latter are sorted here, unless that turns out
+ * to be the same.  All memory but the store's is in the context of
+ * ou_result_begin.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_operator_d.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
@@ -25,12 +27,12 @@ void
 ou_result_begin(BatchResult *result, const Target *target, ResultShape shape,
 				Tuplestorestate *store, TupleDesc desc)
 {
+	result->context = CurrentMemoryContext;
 	result->target = target;
 	result->shape = shape;
 	result->store = store;
 	result->desc = desc;
 	result->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	result->sort = NULL;
 	result->nfields = 0;
 	result->fields = palloc(desc->natts * sizeof(int));
 	for (int i = 0; i < desc->natts; i++)
@@ -142,11 +144,49 @@ ou_result_append(BatchResult *result)
 }
 
 /*
- * Begin to sort rows by key.
+ * Whether the key of the row at hand is the next one of those expected that is
+ * not left out.
+ */
+static bool
+comes_next(BatchResult *result)
+{
+	const Keyset *expected = result->expected;
+	Datum		key[INDEX_MAX_KEYS];
+
+	ou_result_read_key(result, key);
+	while (expected != NULL && result->next < expected->nkeys)
+	{
+		int			order = ou_keytype_compare(expected->keytype,
+											   ou_keyset_key(expected, result->next++), key);
+
+		if (order >= 0)
+			return order == 0;
+	}
+	return false;
+}
+
+/*
+ * Begin to sort rows by key that come in any order, and have keys that are among
+ * those expected.
  */
 void
-ou_result_begin_sort(BatchResult *result)
+ou_result_begin_sort(BatchResult *result, const Keyset *expected)
 {
+	/* The short form returns integers, whatever the key is. */
+	if (result->shape == RESULT_ROW || expected->keytype->columns[0].type == INT4OID)
+		result->expected = expected;
+	result->next = 0;
+}
+
+/*
+ * Make the sort, which outlives the statement that delivers rows, and move the
+ * rows that came so far from the store to it.
+ */
+static void
+start_sorting(BatchResult *result)
+{
+	MemoryContext caller = MemoryContextSwitchTo(result->context);
+	TupleTableSlot *stored = MakeSingleTupleTableSlot(result->desc, &TTSOpsMinimalTuple);
 	KeyType    *key = result->target->key;
 	AttrNumber *columns = palloc(key->ncolumns * sizeof(AttrNumber));
 	Oid		   *operators = palloc(key->ncolumns * sizeof(Oid));
@@ -163,14 +203,32 @@ ou_result_begin_sort(BatchResult *result)
 	result->sort = tuplesort_begin_heap(result->desc, key->ncolumns, columns, operators,
 										collations, nulls_first, work_mem, NULL,
 										TUPLESORT_NONE);
+	while (tuplestore_gettupleslot(result->store, true, false, stored))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuplesort_puttupleslot(result->sort, stored);
+	}
+	ExecDropSingleTupleTableSlot(stored);
+	tuplestore_clear(result->store);
+	MemoryContextSwitchTo(caller);
 }
 
 /*
- * Give the row at hand to the sort.
+ * Give the row at hand to the sort.  It goes straight to the store as long as
+ * there is nothing to sort.
  */
 void
 ou_result_sort(BatchResult *result)
 {
+	if (result->sort == NULL)
+	{
+		if (comes_next(result))
+		{
+			ou_result_append(result);
+			return;
+		}
+		start_sorting(result);
+	}
 	tuplesort_puttupleslot(result->sort, result->slot);
 }
 
@@ -180,8 +238,11 @@ ou_result_sort(BatchResult *result)
 void
 ou_result_end_sort(BatchResult *result)
 {
-	TupleTableSlot *sorted = MakeSingleTupleTableSlot(result->desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *sorted;
 
+	if (result->sort == NULL)
+		return;
+	sorted = MakeSingleTupleTableSlot(result->desc, &TTSOpsMinimalTuple);
 	tuplesort_performsort(result->sort);
 	while (tuplesort_gettupleslot(result->sort, true, false, sorted, NULL))
 	{

@@ -16,6 +16,7 @@
 
 typedef struct BatchResult
 {
+	MemoryContext context;		/* of all but store */
 	const Target *target;
 	ResultShape shape;
 	Tuplestorestate *store;		/* the caller's: receives the rows */
@@ -24,7 +25,9 @@ typedef struct BatchResult
 								 * field in desc, from 0 */
 	int			nfields;
 	TupleTableSlot *slot;		/* the row at hand */
-	Tuplesortstate *sort;
+	const Keyset *expected;		/* keys of rows to be sorted, or NULL */
+	int			next;			/* next one of them to come in key order */
+	Tuplesortstate *sort;		/* NULL as long as rows come in key order */
 } BatchResult;
 
 extern void ou_result_begin(BatchResult *result, const Target *target, ResultShape shape,
@@ -33,7 +36,7 @@ extern void ou_result_load(BatchResult *result, TupleTableSlot *from, int first)
 extern void ou_result_read_key(const BatchResult *result, Datum *key);
 extern void ou_result_check_counters(BatchResult *result, const Bitmapset *counters);
 extern void ou_result_append(BatchResult *result);
-extern void ou_result_begin_sort(BatchResult *result);
+extern void ou_result_begin_sort(BatchResult *result, const Keyset *expected);
 extern void ou_result_sort(BatchResult *result);
 extern void ou_result_end_sort(BatchResult *result);
 
