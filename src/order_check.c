@@ -233,12 +233,9 @@ make_position(const Target *target)
 	const KeyType *key = target->key;
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 	OrderPosition *position = palloc0(sizeof(OrderPosition));
-	StringInfoData names;
 
-	initStringInfo(&names);
-	ou_keytype_print_names(&names, key);
-	position->names = names.data;
-	position->table = psprintf("%s.%s", target->schema, target->name);
+	position->names = pstrdup(target->key_names);
+	position->table = pstrdup(target->qualified);
 	position->relid = target->relid;
 	position->subid = GetCurrentSubTransactionId();
 	position->weakest = STRENGTH_UPDATE;
@@ -543,18 +540,14 @@ const OrderPosition *
 ou_order_find_later_table(const Target *target)
 {
 	const OrderPosition *later = NULL;
-	char	   *table = NULL;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &positions)
 	{
 		OrderPosition *position = dlist_container(OrderPosition, node, iter.cur);
 
-		if (position->relid == target->relid)
-			continue;
-		if (table == NULL)
-			table = psprintf("%s.%s", target->schema, target->name);
-		if (strcmp(position->table, table) > 0 && !is_new(position->relid))
+		if (position->relid != target->relid &&
+			strcmp(position->table, target->qualified) > 0 && !is_new(position->relid))
 			later = position;
 	}
 	return later;

@@ -187,7 +187,7 @@ ordered_increment_ids(PG_FUNCTION_ARGS)
 	ou_target_check_writable(batch.verb);
 
 	request.batch_size = ou_batch_size(&batch);
-	request.hint = _("The short form changes the table that ordered_update.default_table names.");
+	request.hint = gettext_noop("The short form changes the table that ordered_update.default_table names.");
 	batch.shape.relid = ou_target_lock_by_name(ou_default_table, &request, &batch.was_locked);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.strength = STRENGTH_UPDATE;

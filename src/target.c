@@ -51,11 +51,13 @@
 void
 ou_target_check_writable(const char *verb)
 {
-	char	   *name = psprintf("%s()", verb);
+	char	   *name;
 
+	if (!XactReadOnly && !IsInParallelMode())
+		return;
+	name = psprintf("%s()", verb);
 	PreventCommandIfReadOnly(name);
 	PreventCommandIfParallelMode(name);
-	pfree(name);
 }
 
 /* A wait for a table, for the line of context. */
@@ -75,7 +77,7 @@ add_wait_context(void *arg)
 	TableWait  *wait = arg;
 
 	if (wait->request->hint != NULL && geterrcode() == ERRCODE_UNDEFINED_TABLE)
-		errhint("%s", wait->request->hint);
+		errhint("%s", _(wait->request->hint));
 	errcontext("%s on table %s, batch size %d: locking the table", wait->request->verb,
 			   wait->name, wait->request->batch_size);
 }
@@ -169,7 +171,7 @@ lock_table(Oid relid)
 Oid
 ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_locked)
 {
-	TableWait	wait = {request, format_type_be(rowtype)};
+	TableWait	wait = {.request = request};
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = add_wait_context,
@@ -185,6 +187,12 @@ ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_loc
 				 errhint("Name the table by its row type, as in NULL::mytable.")));
 
 	*was_locked = is_locked(relid);
+	if (ConditionalLockRelationOid(relid, RowExclusiveLock) &&
+		get_rel_relkind(relid) == RELKIND_RELATION)
+		return relid;
+
+	/* Here it may take a while, or an error, and so a name. */
+	wait.name = format_type_be(rowtype);
 	error_context_stack = &callback;
 	lock_table(relid);
 	error_context_stack = callback.previous;
@@ -446,6 +454,22 @@ describe_referable(Relation rel)
 }
 
 /*
+ * Describe how a table and its key are called.
+ */
+static void
+describe_names(Target *target, Relation rel)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	ou_keytype_print_names(&names, target->key);
+	target->key_names = names.data;
+	target->schema = get_namespace_name(RelationGetNamespace(rel));
+	target->name = pstrdup(RelationGetRelationName(rel));
+	target->qualified = psprintf("%s.%s", target->schema, target->name);
+}
+
+/*
  * Describe the table relid, which is locked, for changes of kind event
  * (CMD_SELECT where rows are only locked).  The result and all it points to is
  * in the current memory context.
@@ -468,12 +492,11 @@ ou_target_describe(Oid relid, CmdType event)
 	target->relid = relid;
 	target->rowtype = rel->rd_rel->reltype;
 	target->relkind = rel->rd_rel->relkind;
-	target->schema = get_namespace_name(RelationGetNamespace(rel));
-	target->name = pstrdup(RelationGetRelationName(rel));
 	target->ncolumns = RelationGetDescr(rel)->natts;
 	target->columns = describe_columns(rel);
 	target->referable = describe_referable(rel);
 	target->key = ou_keytype_describe(rel, index);
+	describe_names(target, rel);
 	for (int i = 0; i < target->key->ncolumns; i++)
 		target->key_columns = bms_add_member(target->key_columns,
 											 target->key->columns[i].attnum);
@@ -532,9 +555,8 @@ ou_target_describe_key(Oid relid)
 	{
 		target = palloc0(sizeof(Target));
 		target->relid = relid;
-		target->schema = get_namespace_name(RelationGetNamespace(rel));
-		target->name = pstrdup(RelationGetRelationName(rel));
 		target->key = ou_keytype_describe(rel, index);
+		describe_names(target, rel);
 	}
 	if (index != NULL)
 		index_close(index, AccessShareLock);
@@ -556,7 +578,7 @@ ou_target_find_column(Oid relid, const char *column, const char *hint)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						column, get_rel_name(relid)),
-				 hint != NULL ? errhint("%s", hint) : 0,
+				 hint != NULL ? errhint("%s", _(hint)) : 0,
 				 err_generic_string(PG_DIAG_SCHEMA_NAME,
 									get_namespace_name(get_rel_namespace(relid))),
 				 err_generic_string(PG_DIAG_TABLE_NAME, get_rel_name(relid)),
@@ -572,7 +594,7 @@ AttrNumber
 ou_target_find_counter(Oid relid, const char *column)
 {
 	return ou_target_find_column(relid, column,
-								 _("A counter is named by its bare column name, without SQL quoting."));
+								 gettext_noop("A counter is named by its bare column name, without SQL quoting."));
 }
 
 /*

@@ -33,6 +33,8 @@ typedef struct Target
 	char		relkind;
 	char	   *schema;
 	char	   *name;
+	char	   *qualified;		/* schema.name, which gives the order of tables */
+	char	   *key_names;		/* as (a, b) */
 	int			ncolumns;
 	TargetColumn *columns;
 	Bitmapset  *referable;		/* attribute numbers that a foreign key could
@@ -45,7 +47,8 @@ typedef struct Target
 typedef struct LockRequest
 {
 	const char *verb;
-	const char *hint;			/* if there is no such table, or NULL */
+	const char *hint;			/* if there is no such table, or NULL; to be
+								 * translated */
 	int			batch_size;
 } LockRequest;
 
