@@ -147,6 +147,6 @@ endif
 # PGXS of a packaged server tracks no headers.
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
 
-.PHONY: demo test test-all bench check-style check-warnings format
-demo test test-all bench check-style check-warnings format:
+.PHONY: demo test test-all bench bench-all check-style check-warnings format
+demo test test-all bench bench-all check-style check-warnings format:
 	scripts/$@

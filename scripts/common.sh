@@ -324,6 +324,27 @@ copy_tree() {
 		tar -C "$1" -xf -
 }
 
+# make_in_root VERSION SECONDS ARGUMENT...: run make in the Debian folder of a
+# server version.  The tree is copied into the folder, and into nothing else.
+# The folder's lock keeps two runs from installing in it at once.
+make_in_root() {
+	local version=$1 seconds=$2 root copy status=0
+	shift 2
+	root=$("$top/scripts/version-root" "$version")
+	exec 9>"$root.lock"
+	flock 9
+	# Left by a run that was killed.
+	rm -rf --one-file-system "$root"/tmp/ordered_update.*
+	copy=$(mktemp -d "$root/tmp/ordered_update.XXXXXX")
+	chmod 755 "$copy"
+	copy_tree "$copy"
+	timeout --foreground "$seconds" "$top/scripts/in-root" "$root" \
+		make -C "${copy#"$root"}" "$@" </dev/null 9>&- || status=$?
+	rm -rf --one-file-system "$copy"
+	exec 9>&-
+	return "$status"
+}
+
 # node-postgres for the example programs, where the system does not have it.
 fetch_node_pg() {
 	if [ "$needs" = test ] && ! has_node_pg && command -v npm >/dev/null; then
