@@ -33,7 +33,8 @@ typedef struct Target
 	char		relkind;
 	char	   *schema;
 	char	   *name;
-	char	   *qualified;		/* schema.name, which gives the order of tables */
+	char	   *qualified;		/* schema.name, which gives the order of
+								 * tables */
 	char	   *key_names;		/* as (a, b) */
 	int			ncolumns;
 	TargetColumn *columns;
