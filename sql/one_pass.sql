@@ -44,7 +44,7 @@ BEGIN;
 SELECT * FROM ordered_increment(NULL::"One's", '{5,2,4,2}'::integer[], 'N', 7);
 COMMIT;
 BEGIN;
-SELECT FROM "One's" WHERE id = 1 FOR UPDATE;
+UPDATE "One's" SET "Note" = "Note" WHERE id = 1;
 SELECT * FROM ordered_increment(NULL::"One's", '{5,2,4,2}'::integer[], 'N', -7);
 COMMIT;
 SELECT * FROM ordered_add(NULL::"One's", '[{"id": 9, "N": 1}, {"id": 5, "N": 2}, {"id": 2, "N": 3}, {"id": 5, "N": -2}]', true);
@@ -55,10 +55,20 @@ TABLE "One's" ORDER BY id;
 -- None there is no error either.
 SELECT * FROM ordered_delete(NULL::"One's", '{9,0}'::integer[], true);
 
--- A transaction that holds the table already, in a mode that locks rows: two.
+-- A transaction that has written to the table, and one that has only locked
+-- some of its rows, as the check of a foreign key does: two, and one.
 BEGIN;
-SELECT FROM "One's" WHERE id = 1 FOR UPDATE;
+UPDATE "One's" SET "Note" = "Note" WHERE id = 5;
 SELECT * FROM one_or_two();
+ROLLBACK;
+BEGIN;
+INSERT INTO "Keeps One" VALUES (2);
+SELECT * FROM one_or_two();
+ROLLBACK;
+-- The watch knows of rows that were locked before a batch in one pass. (warning)
+BEGIN;
+SELECT FROM "One's" WHERE id = 4 FOR UPDATE;
+SELECT id FROM ordered_increment(NULL::"One's", '{2,4}'::integer[], 'N');
 ROLLBACK;
 -- It is a row of its own that the last one of the batch is, which holds up
 -- nobody: going back to a lower key is no fault. (no warning)

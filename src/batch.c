@@ -390,7 +390,7 @@ record_order(BatchRun *run)
 	LockStrength strength = ou_sql_strength(target, &run->batch->shape);
 	int			last = run->wanted->nkeys - 1;
 
-	if (run->batch->was_locked && ItemPointerIsValid(&run->last) &&
+	if (run->batch->held != NoLock && ItemPointerIsValid(&run->last) &&
 		ou_row_lock_held(target->relid, &run->last) == STRENGTH_OWN)
 		return;
 	for (int i = missing->npositions - 1; i >= 0 && missing->positions[i] == last; i--)
@@ -787,14 +787,14 @@ lock_and_change(BatchRun *run)
 /*
  * Whether a batch locks its rows by the change itself.
  *
- * A transaction that held the table before takes two passes: a row can be one
- * that it inserted itself, which is not told from the row once it is changed.
- * So does one that may delete rows and not lock them, and is refused.
+ * A transaction that has written to the table takes two passes: a row can be
+ * one that it inserted itself, which is not told from the row once it is
+ * changed.  So does one that may delete rows and not lock them, and is refused.
  */
 static bool
 goes_in_one_pass(const Batch *batch, const BatchPlans *plans)
 {
-	return plans->one_pass && !batch->was_locked &&
+	return plans->one_pass && batch->held != RowExclusiveLock &&
 		(batch->shape.change != CHANGE_DELETE || ou_target_is_lockable(batch->shape.relid));
 }
 
@@ -815,7 +815,7 @@ run_steps(BatchRun *run)
 		run->amount = cast_amount(run);
 	read_batch(run);
 	run->phase = PHASE_CHECKING;
-	ou_watch_check(batch->was_locked, run->plans, run->wanted);
+	ou_watch_check(batch->held != NoLock, run->plans, run->wanted);
 	if (batch->shape.change == CHANGE_UPSERT)
 	{
 		change_rows(run);

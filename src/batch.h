@@ -8,6 +8,7 @@
 #ifndef OU_BATCH_H
 #define OU_BATCH_H
 
+#include "storage/lockdefs.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
@@ -33,7 +34,8 @@ typedef struct AbsentRows
 typedef struct Batch
 {
 	const char *verb;			/* for reports */
-	bool		was_locked;		/* did the transaction hold the table before? */
+	LOCKMODE	held;			/* how the transaction held the table before:
+								 * NoLock, RowShareLock or RowExclusiveLock */
 	BatchShape	shape;
 	ArrayType  *keys;			/* checked by ou_keyset_check_array, or NULL */
 	Jsonb	   *changes;		/* read by ou_json_columns_read, or NULL */

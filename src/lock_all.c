@@ -189,7 +189,7 @@ ou_lock_all(Jsonb *targets, const Batch *common)
 		batches[i].changes = tables[i].keys;
 		request.batch_size = ou_batch_size(&batches[i]);
 		batches[i].shape.relid = ou_target_lock_by_name(tables[i].name, &request,
-														&batches[i].was_locked);
+														&batches[i].held);
 		batches[i].shape.source = ou_json_keys_read(tables[i].keys, batches[i].shape.relid,
 													&batches[i].shape.columns);
 	}

@@ -129,7 +129,7 @@ lock_target(FunctionCallInfo fcinfo, Batch *batch)
 
 	request.batch_size = ou_batch_size(batch);
 	batch->shape.relid = ou_target_lock_by_rowtype(get_fn_expr_argtype(fcinfo->flinfo, 0),
-												   &request, &batch->was_locked);
+												   &request, &batch->held);
 }
 
 /*
@@ -188,7 +188,7 @@ ordered_increment_ids(PG_FUNCTION_ARGS)
 
 	request.batch_size = ou_batch_size(&batch);
 	request.hint = gettext_noop("The short form changes the table that ordered_update.default_table names.");
-	batch.shape.relid = ou_target_lock_by_name(ou_default_table, &request, &batch.was_locked);
+	batch.shape.relid = ou_target_lock_by_name(ou_default_table, &request, &batch.held);
 	batch.shape.change = CHANGE_INCREMENT;
 	batch.shape.strength = STRENGTH_UPDATE;
 	batch.shape.result = RESULT_ID_REVISION;

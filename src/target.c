@@ -83,29 +83,32 @@ add_wait_context(void *arg)
 }
 
 /*
- * Whether this transaction holds the table in a mode that lets it lock rows,
- * and can have locked some: whoever locks a row has a transaction ID.
+ * How this transaction holds the table: in a mode that lets it write rows,
+ * RowExclusiveLock, or lock some, RowShareLock, or neither, NoLock.  Whoever has
+ * locked or written a row has a transaction ID.
  */
-static bool
-is_locked(Oid relid)
+static LOCKMODE
+find_lock(Oid relid)
 {
 	LOCKTAG		tag;
 
 	if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		return false;
+		return NoLock;
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
-	return ou_compat_lock_is_held(&tag, RowShareLock);
+	if (ou_compat_lock_is_held(&tag, RowExclusiveLock))
+		return RowExclusiveLock;
+	return ou_compat_lock_is_held(&tag, RowShareLock) ? RowShareLock : NoLock;
 }
 
 /*
- * Note, before a table is locked that a name was found to mean, whether it is
- * locked already.
+ * Note, before a table is locked that a name was found to mean, how it is locked
+ * already.
  */
 static void
-note_lock(const RangeVar *name, Oid relid, Oid oldrelid, void *was_locked)
+note_lock(const RangeVar *name, Oid relid, Oid oldrelid, void *held)
 {
 	if (OidIsValid(relid) && relid != oldrelid)
-		*(bool *) was_locked = is_locked(relid);
+		*(LOCKMODE *) held = find_lock(relid);
 }
 
 /*
@@ -121,14 +124,14 @@ lock_partitions(Oid relid)
 
 /*
  * Lock the table that name, written as in SQL, means under the search_path, and
- * return its OID.  was_locked tells whether the transaction could have locked
- * rows of it before.
+ * return its OID.  held is set to how the transaction held it before, see
+ * find_lock.
  *
  * Raises 42602 when the name is malformed, 42P01 or 3F000 when there is no
  * such table.
  */
 Oid
-ou_target_lock_by_name(const char *name, const LockRequest *request, bool *was_locked)
+ou_target_lock_by_name(const char *name, const LockRequest *request, LOCKMODE *held)
 {
 	List	   *names = textToQualifiedNameList(cstring_to_text(name));
 	TableWait	wait = {request, name};
@@ -141,7 +144,7 @@ ou_target_lock_by_name(const char *name, const LockRequest *request, bool *was_l
 
 	error_context_stack = &callback;
 	relid = RangeVarGetRelidExtended(makeRangeVarFromNameList(names), RowExclusiveLock,
-									 0, note_lock, was_locked);
+									 0, note_lock, held);
 	lock_partitions(relid);
 	error_context_stack = callback.previous;
 	return relid;
@@ -162,14 +165,14 @@ lock_table(Oid relid)
 }
 
 /*
- * Lock the table whose rows have type rowtype, and return its OID.  was_locked
- * tells whether the transaction could have locked rows of it before.
+ * Lock the table whose rows have type rowtype, and return its OID.  held is
+ * set to how the transaction held it before, see find_lock.
  *
  * Raises 42809 when rowtype belongs to no relation, as a domain over a row type
  * does not, 42P01 when the table is gone.
  */
 Oid
-ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_locked)
+ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, LOCKMODE *held)
 {
 	TableWait	wait = {.request = request};
 	ErrorContextCallback callback = {
@@ -186,7 +189,7 @@ ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_loc
 						format_type_be(rowtype)),
 				 errhint("Name the table by its row type, as in NULL::mytable.")));
 
-	*was_locked = is_locked(relid);
+	*held = find_lock(relid);
 	if (ConditionalLockRelationOid(relid, RowExclusiveLock) &&
 		get_rel_relkind(relid) == RELKIND_RELATION)
 		return relid;

@@ -11,6 +11,7 @@
 #include "nodes/bitmapset.h"
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
 #include "utils/numeric.h"
 #include "utils/relcache.h"
 
@@ -53,8 +54,8 @@ typedef struct LockRequest
 	int			batch_size;
 } LockRequest;
 
-extern Oid	ou_target_lock_by_name(const char *name, const LockRequest *request, bool *was_locked);
-extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, bool *was_locked);
+extern Oid	ou_target_lock_by_name(const char *name, const LockRequest *request, LOCKMODE *held);
+extern Oid	ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, LOCKMODE *held);
 extern void ou_target_check_writable(const char *verb);
 extern Target *ou_target_describe(Oid relid, CmdType event);
 extern Target *ou_target_describe_key(Oid relid);
