@@ -45,7 +45,8 @@ typedef enum Phase
 	PHASE_CHECKING,
 	PHASE_LOCKING,
 	PHASE_LOOKING,
-	PHASE_CHANGING
+	PHASE_CHANGING,
+	PHASE_FINISHING
 } Phase;
 
 /* A batch in the middle of its steps. */
@@ -93,6 +94,8 @@ phase_name(const BatchRun *run)
 			return "locking";
 		case PHASE_LOOKING:
 			return "looking for missing rows";
+		case PHASE_FINISHING:
+			return "checking foreign keys";
 		case PHASE_CHANGING:
 			break;
 	}
@@ -589,7 +592,7 @@ receive_changed(TupleTableSlot *slot, DestReceiver *self)
  * Receive a row that was locked and changed at once.
  */
 static bool
-receive_in_order(TupleTableSlot *slot, DestReceiver *self)
+receive_locked_and_changed(TupleTableSlot *slot, DestReceiver *self)
 {
 	BatchRun   *run = ((BatchReceiver *) self)->run;
 	Datum		key[INDEX_MAX_KEYS];
@@ -603,6 +606,19 @@ receive_in_order(TupleTableSlot *slot, DestReceiver *self)
 	ou_result_append(&run->result);
 	run->nlocked++;
 	return true;
+}
+
+/*
+ * All rows are locked and changed: what comes now are the checks of foreign
+ * keys, which can wait for rows of other tables.
+ */
+static void
+end_locking_and_changing(DestReceiver *self)
+{
+	BatchRun   *run = ((BatchReceiver *) self)->run;
+
+	ou_missing_end(&run->missing);
+	run->phase = PHASE_FINISHING;
 }
 
 /*
@@ -632,25 +648,23 @@ execute_changes(BatchRun *run, BatchPlans *plans)
 }
 
 /*
- * Run the change statement on the wanted rows, which it locks.
+ * Run a statement on the rows with the given keys, or at the locked ctids if
+ * there are no keys.
  */
 static void
-execute_in_order(BatchRun *run)
+execute_on_rows(BatchRun *run, Statement statement, const Keyset *keys,
+				DestReceiver *receiver)
 {
-	DestReceiver *receiver = make_receiver(run, receive_in_order);
-	Datum	   *values;
-	int			nvalues;
+	Datum	   *values = palloc((run->wanted->keytype->ncolumns + 1) * sizeof(Datum));
+	int			nvalues = 1;
 
-	if (gives_changes(run))
-	{
-		execute_with_changes(run, run->plans, STATEMENT_CHANGE_IN_ORDER, receiver);
-		return;
-	}
-	values = palloc((run->wanted->keytype->ncolumns + 1) * sizeof(Datum));
-	nvalues = ou_keyset_to_params(run->wanted, values);
+	if (keys != NULL)
+		nvalues = ou_keyset_to_params(keys, values);
+	else
+		values[0] = PointerGetDatum(run->ctid_array);
 	if (run->batch->shape.change == CHANGE_INCREMENT)
 		values[nvalues] = run->amount;
-	ou_plans_execute(run->plans, STATEMENT_CHANGE_IN_ORDER, values, receiver);
+	ou_plans_execute(run->plans, statement, values, receiver);
 }
 
 /*
@@ -659,21 +673,13 @@ execute_in_order(BatchRun *run)
 static void
 execute_on_locked(BatchRun *run)
 {
-	Datum	   *values = palloc((run->wanted->keytype->ncolumns + 1) * sizeof(Datum));
-	int			nvalues = 1;
+	Keyset	   *locked = NULL;
 
 	if (run->batch->shape.locate == LOCATE_BY_CTID)
-	{
 		close_ctid_array(run);
-		values[0] = PointerGetDatum(run->ctid_array);
-	}
 	else
-		nvalues = ou_keyset_to_params(ou_keyset_omit(run->wanted, run->missing.positions,
-													 run->missing.npositions),
-									  values);
-	if (run->batch->shape.change == CHANGE_INCREMENT)
-		values[nvalues] = run->amount;
-	ou_plans_execute(run->plans, STATEMENT_CHANGE, values, make_receiver(run, receive_changed));
+		locked = ou_keyset_omit(run->wanted, run->missing.positions, run->missing.npositions);
+	execute_on_rows(run, STATEMENT_CHANGE, locked, make_receiver(run, receive_changed));
 	check_changed(run, run->nlocked);
 }
 
@@ -742,12 +748,20 @@ begin_changing(BatchRun *run)
  * which were not there.
  */
 static void
-change_in_order(BatchRun *run)
+lock_and_change_rows(BatchRun *run)
 {
+	DestReceiver *receiver = make_receiver(run, receive_locked_and_changed);
+
+	receiver->rShutdown = end_locking_and_changing;
 	begin_changing(run);
 	ou_missing_begin(&run->missing, run->wanted);
-	execute_in_order(run);
-	ou_missing_end(&run->missing);
+	if (gives_changes(run))
+		execute_with_changes(run, run->plans, STATEMENT_LOCK_AND_CHANGE, receiver);
+	else
+		execute_on_rows(run, STATEMENT_LOCK_AND_CHANGE, run->wanted, receiver);
+	Assert(run->phase == PHASE_FINISHING);
+	Assert(SPI_processed == (uint64) run->nlocked);
+	Assert(run->nlocked + run->missing.npositions == run->wanted->nkeys);
 }
 
 /*
@@ -768,33 +782,34 @@ change_rows(BatchRun *run)
 }
 
 /*
- * Lock the wanted rows, demand all, and change them unless the batch has done
- * so already.
+ * Lock the wanted rows, demand all, and change them, if that is not one.
  */
 static void
-lock_and_change(BatchRun *run)
+run_passes(BatchRun *run)
 {
 	if (run->one_pass)
-		change_in_order(run);
+		lock_and_change_rows(run);
 	else
 		lock_rows(run);
 	demand_all(run);
 	record_order(run);
-	if (!run->one_pass && run->batch->shape.change != CHANGE_NONE && run->nlocked > 0)
-		change_rows(run);
+	if (run->one_pass || run->batch->shape.change == CHANGE_NONE || run->nlocked == 0)
+		return;
+	change_rows(run);
 }
 
 /*
  * Whether a batch locks its rows by the change itself.
  *
- * A transaction that has written to the table takes two passes: a row can be
- * one that it inserted itself, which is not told from the row once it is
- * changed.  So does one that may delete rows and not lock them, and is refused.
+ * A transaction that holds the table to write takes two passes: a row can be one
+ * that it inserted itself, which the row does not show any more once it is
+ * changed.  So does a role that may delete rows and not lock them, and is
+ * refused by the lock statement.
  */
 static bool
 goes_in_one_pass(const Batch *batch, const BatchPlans *plans)
 {
-	return plans->one_pass && batch->held != RowExclusiveLock &&
+	return plans->allows_one_pass && batch->held != RowExclusiveLock &&
 		(batch->shape.change != CHANGE_DELETE || ou_target_is_lockable(batch->shape.relid));
 }
 
@@ -822,7 +837,7 @@ run_steps(BatchRun *run)
 		record_order(run);
 	}
 	else
-		lock_and_change(run);
+		run_passes(run);
 }
 
 /*

@@ -35,6 +35,9 @@ typedef struct CacheEntry
 static HTAB *cache = NULL;
 static dlist_head recent = DLIST_STATIC_INIT(recent);
 
+/* How many statements the planner hook has given an order. */
+static uint64 nordered = 0;
+
 /*
  * Hash a shape.
  */
@@ -128,14 +131,43 @@ are_valid(const BatchPlans *plans)
 }
 
 /*
+ * Note that the planner hook has given a statement of a verb its order.
+ */
+void
+ou_plans_note_order(void)
+{
+	nordered++;
+}
+
+/*
+ * Plan a statement that the planner hook is to give an order, and check that it
+ * does: another extension's hook can stand in front of it and pass it by.
+ * Without the order rows would be locked in any.
+ */
+static void
+demand_order(SPIPlanPtr plan)
+{
+	uint64		before = nordered;
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+
+	if (cached != NULL)
+		ReleaseCachedPlan(cached, CurrentResourceOwner);
+	if (nordered == before)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("planner hook of \"ordered_update\" is not called"),
+				 errhint("Load \"ordered_update\" after the other extension that has a planner hook.")));
+}
+
+/*
  * Prepare and save a statement of plans.
  */
 static SPIPlanPtr
 prepare(const BatchPlans *plans, Statement statement)
 {
 	SqlText		sql = ou_sql_build(plans->target, &plans->shape, statement);
-	int			order = statement == STATEMENT_CHANGE_IN_ORDER ?
-	OU_CURSOR_OPT_TO_ORDER : OU_CURSOR_OPT_ORDERED;
+	int			order = statement == STATEMENT_LOCK_AND_CHANGE ?
+	OU_CURSOR_OPT_GIVE_ORDER : OU_CURSOR_OPT_HAS_ORDER;
 	SPIPlanPtr	plan = SPI_prepare_cursor(sql.text, sql.nparams, sql.paramtypes,
 										  CURSOR_OPT_GENERIC_PLAN | order);
 
@@ -144,6 +176,8 @@ prepare(const BatchPlans *plans, Statement statement)
 			 SPI_result_code_string(SPI_result), sql.text);
 	SPI_keepplan(plan);
 	pfree(sql.text);
+	if (statement == STATEMENT_LOCK_AND_CHANGE)
+		demand_order(plan);
 	return plan;
 }
 
@@ -186,16 +220,17 @@ check_columns(const Target *target, const BatchShape *shape)
 }
 
 /*
- * The statement to prepare first: one that reads the table, and is needed in
- * any case unless the changes are relations, which are not there yet.
+ * The statement to prepare first: one that reads the table, and that a batch of
+ * this shape most likely needs.  The change statement of a JSON batch cannot be
+ * prepared yet, as there is no relation of changes.
  */
 static Statement
 first_statement(const BatchPlans *plans)
 {
-	if (!plans->one_pass)
+	if (!plans->allows_one_pass)
 		return STATEMENT_LOCK;
 	if (plans->shape.source == SOURCE_ARRAY)
-		return STATEMENT_CHANGE_IN_ORDER;
+		return STATEMENT_LOCK_AND_CHANGE;
 	return STATEMENT_LOOK;
 }
 
@@ -219,7 +254,7 @@ build(const BatchShape *shape)
 	plans->target = ou_target_describe(shape->relid, ou_sql_change_event(shape->change));
 	MemoryContextSwitchTo(caller);
 	check_columns(plans->target, shape);
-	plans->one_pass = ou_one_pass_is_safe(plans->target, shape);
+	plans->allows_one_pass = ou_one_pass_is_safe(plans->target, shape);
 
 	ou_plans_get(plans, first_statement(plans));
 	MemoryContextSwitchTo(caller);	/* from SPI's */

@@ -23,10 +23,11 @@ typedef struct BatchPlans
 	dlist_node	node;			/* in the cache's list, most recent first */
 	BatchShape	shape;
 	Target	   *target;
-	bool		one_pass;		/* may the change lock the rows itself? */
+	bool		allows_one_pass;	/* may the change lock the rows itself? */
 	SPIPlanPtr	plans[NSTATEMENTS];
 } BatchPlans;
 
+extern void ou_plans_note_order(void);
 extern BatchPlans *ou_plans_find(const BatchShape *shape);
 extern SPIPlanPtr ou_plans_get(BatchPlans *plans, Statement statement);
 extern void ou_plans_execute(BatchPlans *plans, Statement statement, const Datum *values,

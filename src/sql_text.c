@@ -762,7 +762,7 @@ ou_sql_build(const Target *target, const BatchShape *shape, Statement statement)
 		case STATEMENT_CHANGE:
 			build_change(&out, &sql, target, shape);
 			break;
-		case STATEMENT_CHANGE_IN_ORDER:
+		case STATEMENT_LOCK_AND_CHANGE:
 			by_key.locate = LOCATE_BY_KEY;
 			build_change(&out, &sql, target, &by_key);
 			break;

@@ -72,8 +72,8 @@ typedef struct BatchShape
  * cache to the planner: of statements that need no order but the one they
  * have, and of those that are to be ordered whatever the setting.
  */
-#define OU_CURSOR_OPT_ORDERED 0x40000000
-#define OU_CURSOR_OPT_TO_ORDER 0x20000000
+#define OU_CURSOR_OPT_HAS_ORDER 0x40000000
+#define OU_CURSOR_OPT_GIVE_ORDER 0x20000000
 
 /* How many rows plans expect in it: they are made once for all batches. */
 #define OU_CHANGES_ESTIMATE 100
@@ -90,10 +90,10 @@ typedef enum Statement
 	STATEMENT_LOOK_LOCKING,
 	STATEMENT_HEADERS,
 	STATEMENT_CHANGE,
-	STATEMENT_CHANGE_IN_ORDER	/* rows that are not locked yet */
+	STATEMENT_LOCK_AND_CHANGE	/* rows that are not locked yet */
 } Statement;
 
-#define NSTATEMENTS (STATEMENT_CHANGE_IN_ORDER + 1)
+#define NSTATEMENTS (STATEMENT_LOCK_AND_CHANGE + 1)
 
 /* A statement and the types of its parameters. */
 typedef struct SqlText

@@ -9,6 +9,10 @@
  * delivers the order, or puts one Sort below the ModifyTable or LockRows node.
  * The plans are the server's own.
  *
+ * The statements of the verbs pass through here too, whatever the setting: they
+ * are planned to look rows up, and those that lock rows as they change them are
+ * given the order.
+ *
  * What is left alone, because an order could change what the statement does,
  * or cannot be had, is written to the log if ordered_update.log_unordered asks
  * for it.
@@ -40,6 +44,7 @@
 #include "insert_source.h"
 #include "merge_actions.h"
 #include "own_changes.h"
+#include "plan_cache.h"
 #include "procedural_calls.h"
 #include "settings.h"
 #include "sql_text.h"
@@ -735,12 +740,12 @@ order_tree(Node *node, void *context)
 }
 
 /*
- * Order the statement of a verb that locks rows as it changes them, which it
- * is made to be right for.  Its sort keys have no names: a verb records itself
- * how far it has come.
+ * Order the statement of a verb that locks rows as it changes them, and tell the
+ * verb so.  The statement is made so that it can be.  Its sort keys have no
+ * names: a verb records itself how far it has come.
  */
 static void
-order_verb(Query *query)
+order_verb_statement(Query *query)
 {
 	Oid			relid = rt_fetch(query->resultRelation, query->rtable)->relid;
 	Relation	rel = table_open(relid, NoLock);
@@ -757,6 +762,7 @@ order_verb(Query *query)
 		if (entry->ressortgroupref > 0)
 			entry->resname = NULL;
 	}
+	ou_plans_note_order();
 }
 
 /*
@@ -774,24 +780,39 @@ plan_unchanged(Query *parse, const char *query_string, int cursorOptions,
 }
 
 /*
- * Plan a statement of a verb, which says itself whether it is ordered already or
- * to be ordered.
+ * Have the planner look rows up one by one, by their keys or by where they are,
+ * until the current level of settings ends.
+ */
+static void
+prefer_lookups(void)
+{
+	static const char *const others[] = {"enable_seqscan", "enable_hashjoin", "enable_mergejoin"};
+
+	for (int i = 0; i < lengthof(others); i++)
+		(void) set_config_option(others[i], "off", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * Plan a statement of a verb, which says itself whether it has its order or is
+ * to be given it.
  *
  * Its plan is kept for batches of any size and for a table of any size, hot and
- * bloated as it may be: rows are looked up by the key or by where they are, and
- * never looked for among all rows of the table, however few there are now.
+ * bloated as it may be: rows are not to be looked for among all rows of the
+ * table, however few there are now.  With row security a policy can leave no
+ * choice but that, and can have queries of its own.
  */
 static PlannedStmt *
-plan_verb(Query *parse, const char *query_string, int cursorOptions,
-		  ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
+plan_verb_statement(Query *parse, const char *query_string, int cursorOptions,
+					ParamListInfo boundParams OU_COMPAT_PLANNER_PARAM)
 {
 	int			nestlevel = NewGUCNestLevel();
 	PlannedStmt *stmt;
 
-	(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	if (cursorOptions & OU_CURSOR_OPT_TO_ORDER)
-		order_verb(parse);
+	if (!parse->hasRowSecurity)
+		prefer_lookups();
+	if (cursorOptions & OU_CURSOR_OPT_GIVE_ORDER)
+		order_verb_statement(parse);
 	stmt = plan_unchanged(parse, query_string, cursorOptions,
 						  boundParams OU_COMPAT_PLANNER_ARG);
 	AtEOXact_GUC(true, nestlevel);
@@ -808,9 +829,9 @@ plan_in_order(Query *parse, const char *query_string, int cursorOptions,
 {
 	PlannedStmt *stmt;
 
-	if (cursorOptions & (OU_CURSOR_OPT_ORDERED | OU_CURSOR_OPT_TO_ORDER))
-		return plan_verb(parse, query_string, cursorOptions,
-						 boundParams OU_COMPAT_PLANNER_ARG);
+	if (cursorOptions & (OU_CURSOR_OPT_HAS_ORDER | OU_CURSOR_OPT_GIVE_ORDER))
+		return plan_verb_statement(parse, query_string, cursorOptions,
+								   boundParams OU_COMPAT_PLANNER_ARG);
 	if (ou_order_statements)
 		order_query(parse);
 	stmt = plan_unchanged(parse, query_string, cursorOptions,

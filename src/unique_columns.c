@@ -26,18 +26,25 @@
 #include "unique_columns.h"
 
 /*
- * Add to attnums, attribute numbers, the columns that expr is computed from.
+ * Add to attnums, attribute numbers, the columns of rel that expr is computed
+ * from: all of them where it takes the whole row.
  */
 static Bitmapset *
-add_expression_columns(Bitmapset *attnums, Node *expr)
+add_expression_columns(Bitmapset *attnums, Relation rel, Node *expr)
 {
 	Bitmapset  *offset = NULL;
 	int			member = -1;
 
 	pull_varattnos(expr, 1, &offset);
 	while ((member = bms_next_member(offset, member)) >= 0)
-		if (member + FirstLowInvalidHeapAttributeNumber > 0)
-			attnums = bms_add_member(attnums, member + FirstLowInvalidHeapAttributeNumber);
+	{
+		int			attnum = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0)
+			attnums = bms_add_member(attnums, attnum);
+		else if (attnum == 0)
+			attnums = bms_add_range(attnums, 1, RelationGetNumberOfAttributes(rel));
+	}
 	bms_free(offset);
 	return attnums;
 }
@@ -57,7 +64,7 @@ ou_unique_columns_add_generated(Bitmapset *attnums, Relation rel)
 
 		if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0' &&
 			bms_is_member(attnum, attnums))
-			attnums = add_expression_columns(attnums, stringToNode(constr->defval[i].adbin));
+			attnums = add_expression_columns(attnums, rel, stringToNode(constr->defval[i].adbin));
 	}
 	return attnums;
 }
@@ -66,13 +73,13 @@ ou_unique_columns_add_generated(Bitmapset *attnums, Relation rel)
  * Add to attnums the columns that an index of rel looks at.
  */
 static Bitmapset *
-add_index_columns(Bitmapset *attnums, Relation index)
+add_index_columns(Bitmapset *attnums, Relation rel, Relation index)
 {
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 		if (index->rd_index->indkey.values[i] > 0)
 			attnums = bms_add_member(attnums, index->rd_index->indkey.values[i]);
-	attnums = add_expression_columns(attnums, (Node *) RelationGetIndexExpressions(index));
-	return add_expression_columns(attnums, (Node *) RelationGetIndexPredicate(index));
+	attnums = add_expression_columns(attnums, rel, (Node *) RelationGetIndexExpressions(index));
+	return add_expression_columns(attnums, rel, (Node *) RelationGetIndexPredicate(index));
 }
 
 /*
@@ -161,7 +168,7 @@ collect_unique_columns(Relation rel, bool *only_key)
 
 		if ((form->indisunique || form->indisexclusion) && form->indimmediate)
 		{
-			attnums = add_index_columns(attnums, index);
+			attnums = add_index_columns(attnums, rel, index);
 			*only_key = *only_key && form->indisprimary;
 		}
 		index_close(index, AccessShareLock);
