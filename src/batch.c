@@ -171,8 +171,7 @@ add_deadlock_context(BatchRun *run)
 	initStringInfo(&before);
 	if (locks_wanted(run) && run->missing.next < run->wanted->nkeys)
 	{
-		ou_keytype_print_names(&key, target->key);
-		appendStringInfoChar(&key, '=');
+		appendStringInfo(&key, "%s=", target->key_names);
 		ou_keytype_print(&key, target->key, ou_keyset_key(run->wanted, run->missing.next));
 	}
 	ou_order_describe(&before);
@@ -201,9 +200,8 @@ add_context(void *arg)
 	if (geterrcode() == ERRCODE_T_R_DEADLOCK_DETECTED && locks_rows(run))
 		add_deadlock_context(run);
 	if (run->plans != NULL)
-		errcontext("%s on table \"%s.%s\", batch size %d: %s", run->batch->verb,
-				   run->plans->target->schema, run->plans->target->name,
-				   size, phase_name(run));
+		errcontext("%s on table \"%s\", batch size %d: %s", run->batch->verb,
+				   run->plans->target->qualified, size, phase_name(run));
 	else
 		errcontext("%s, batch size %d: %s", run->batch->verb, size, phase_name(run));
 }
@@ -464,8 +462,8 @@ collect_absent(BatchRun *run, const Keyset *absent)
 
 	Assert(run->batch->absent != NULL);
 	run->batch->absent->nrows += absent->nkeys;
-	appendStringInfo(detail, _("%sTable \"%s.%s\": "), detail->len > 0 ? " " : "",
-					 target->schema, target->name);
+	appendStringInfo(detail, _("%sTable \"%s\": "), detail->len > 0 ? " " : "",
+					 target->qualified);
 	ou_missing_describe_absent(detail, target, absent);
 }
 
@@ -622,14 +620,14 @@ end_locking_and_changing(DestReceiver *self)
 }
 
 /*
- * Run a statement that takes changes from a relation: those that were picked,
- * or all.  How many rows it changed is in SPI_processed.
+ * Run a statement of plans that takes changes from a relation.  How many rows it
+ * changed is in SPI_processed.
  */
 static void
-execute_with_changes(BatchRun *run, BatchPlans *plans, Statement statement,
-					 DestReceiver *receiver)
+execute_with_changes(BatchPlans *plans, Statement statement,
+					 EphemeralNamedRelation changes, DestReceiver *receiver)
 {
-	if (SPI_register_relation(ou_changes_relation(&run->changes)) != SPI_OK_REL_REGISTER)
+	if (SPI_register_relation(changes) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "SPI_register_relation failed");
 	ou_plans_execute(plans, statement, NULL, receiver);
 	if (SPI_unregister_relation(OU_CHANGES_NAME) != SPI_OK_REL_UNREGISTER)
@@ -642,7 +640,8 @@ execute_with_changes(BatchRun *run, BatchPlans *plans, Statement statement,
 static void
 execute_changes(BatchRun *run, BatchPlans *plans)
 {
-	execute_with_changes(run, plans, STATEMENT_CHANGE, make_receiver(run, receive_changed));
+	execute_with_changes(plans, STATEMENT_CHANGE, ou_changes_picked(&run->changes),
+						 make_receiver(run, receive_changed));
 	check_changed(run, run->changes.npicked);
 	ou_changes_end_picking(&run->changes);
 }
@@ -756,7 +755,8 @@ lock_and_change_rows(BatchRun *run)
 	begin_changing(run);
 	ou_missing_begin(&run->missing, run->wanted);
 	if (gives_changes(run))
-		execute_with_changes(run, run->plans, STATEMENT_LOCK_AND_CHANGE, receiver);
+		execute_with_changes(run->plans, STATEMENT_LOCK_AND_CHANGE,
+							 ou_changes_all(&run->changes), receiver);
 	else
 		execute_on_rows(run, STATEMENT_LOCK_AND_CHANGE, run->wanted, receiver);
 	Assert(run->phase == PHASE_FINISHING);

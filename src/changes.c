@@ -5,9 +5,10 @@
  *
  * The rows arrive from the statement that reads the batch, sorted by key.
  * They are kept in a tuplestore, as wide and as many as they may be; only the
- * keys stay in memory.  For the statement that changes rows, some are picked
- * into another tuplestore, with the ctids of the locked rows, and handed to
- * the statement as a named relation, as transition tables are.
+ * keys stay in memory.  To the statement that changes rows they are handed as a
+ * named relation, as transition tables are: all of them where it locks the rows
+ * itself, else some that are picked into another tuplestore, with the ctids of
+ * the locked rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -117,7 +118,6 @@ is_duplicate(const Changes *changes, TupleTableSlot *row)
 {
 	const Target *target = changes->target;
 	int			nkeys = changes->keys->nkeys;
-	StringInfoData names;
 	StringInfoData values;
 
 	if (nkeys == 0 ||
@@ -127,15 +127,13 @@ is_duplicate(const Changes *changes, TupleTableSlot *row)
 	if (repeats_previous(changes, row))
 		return true;
 
-	initStringInfo(&names);
 	initStringInfo(&values);
-	ou_keytype_print_names(&names, target->key);
 	ou_keytype_print(&values, target->key, row->tts_values);
 	ereport(ERROR,
 			(errcode(ERRCODE_CARDINALITY_VIOLATION),
 			 errmsg("batch changes a row of table \"%s\" twice, to different values",
 					target->name),
-			 errdetail("The key given twice is %s=%s.", names.data, values.data)));
+			 errdetail("The key given twice is %s=%s.", target->key_names, values.data)));
 }
 
 /*
@@ -295,20 +293,36 @@ ou_changes_end(Changes *changes)
 }
 
 /*
- * The picked rows, or all there are if none are being picked, as a relation
- * that a statement can name.
+ * Rows of type desc as a relation that a statement can name.
  */
-EphemeralNamedRelation
-ou_changes_relation(const Changes *changes)
+static EphemeralNamedRelation
+make_relation(TupleDesc desc, Tuplestorestate *rows)
 {
-	bool		is_all = changes->picked == NULL;
 	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
 
 	relation->md.name = OU_CHANGES_NAME;
 	relation->md.reliddesc = InvalidOid;
-	relation->md.tupdesc = is_all ? changes->desc : changes->pick->tts_tupleDescriptor;
+	relation->md.tupdesc = desc;
 	relation->md.enrtype = ENR_NAMED_TUPLESTORE;
 	relation->md.enrtuples = OU_CHANGES_ESTIMATE;
-	relation->reldata = is_all ? changes->rows : changes->picked;
+	relation->reldata = rows;
 	return relation;
+}
+
+/*
+ * All changes as a relation.
+ */
+EphemeralNamedRelation
+ou_changes_all(const Changes *changes)
+{
+	return make_relation(changes->desc, changes->rows);
+}
+
+/*
+ * The picked changes as a relation.
+ */
+EphemeralNamedRelation
+ou_changes_picked(const Changes *changes)
+{
+	return make_relation(changes->pick->tts_tupleDescriptor, changes->picked);
 }

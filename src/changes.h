@@ -46,6 +46,7 @@ extern void ou_changes_begin_picking(Changes *changes, LocateBy locate, const Bi
 extern void ou_changes_pick(Changes *changes, ItemPointer ctid);
 extern void ou_changes_end(Changes *changes);
 extern void ou_changes_end_picking(Changes *changes);
-extern EphemeralNamedRelation ou_changes_relation(const Changes *changes);
+extern EphemeralNamedRelation ou_changes_all(const Changes *changes);
+extern EphemeralNamedRelation ou_changes_picked(const Changes *changes);
 
 #endif							/* OU_CHANGES_H */

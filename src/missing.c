@@ -73,13 +73,10 @@ ou_missing_end(Missing *missing)
 void
 ou_missing_describe_absent(StringInfo out, const Target *target, const Keyset *absent)
 {
-	StringInfoData names;
 	StringInfoData keys;
 	int			nnamed = Min(absent->nkeys, MAX_NAMED_KEYS);
 
-	initStringInfo(&names);
 	initStringInfo(&keys);
-	ou_keytype_print_names(&names, target->key);
 	for (int i = 0; i < nnamed; i++)
 	{
 		appendStringInfoString(&keys, i > 0 ? ", " : "");
@@ -89,7 +86,7 @@ ou_missing_describe_absent(StringInfo out, const Target *target, const Keyset *a
 		appendStringInfo(&keys, _(" and %d more"), absent->nkeys - nnamed);
 	appendStringInfo(out, ngettext("The missing key is %s=%s.",
 								   "The missing keys are %s=%s.", absent->nkeys),
-					 names.data, keys.data);
+					 target->key_names, keys.data);
 }
 
 /*
@@ -120,19 +117,16 @@ ou_missing_report_absent(const Target *target, const Keyset *absent)
 void
 ou_missing_report_replaced(const Target *target, const Datum *key)
 {
-	StringInfoData names;
 	StringInfoData keys;
 
-	initStringInfo(&names);
 	initStringInfo(&keys);
-	ou_keytype_print_names(&names, target->key);
 	ou_keytype_print(&keys, target->key, key);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not serialize access due to concurrent insert or key change"),
 			 errdetail("The row with key %s=%s of table \"%s\" exists but could not be locked.",
-					   names.data, keys.data, target->name),
+					   target->key_names, keys.data, target->name),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
 			 err_generic_string(PG_DIAG_TABLE_NAME, target->name)));
 }

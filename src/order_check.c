@@ -634,9 +634,7 @@ key_text(const Target *target, const Datum *key)
 	StringInfoData out;
 
 	initStringInfo(&out);
-	appendStringInfoString(&out, "key ");
-	ou_keytype_print_names(&out, target->key);
-	appendStringInfoChar(&out, '=');
+	appendStringInfo(&out, "key %s=", target->key_names);
 	ou_keytype_print(&out, target->key, key);
 	return out.data;
 }
@@ -667,8 +665,8 @@ ou_order_report_table(const Target *target, const OrderPosition *held)
 	initStringInfo(&position);
 	print_position(&position, held);
 	report(target,
-		   psprintf(_("This transaction holds %s, and now wants rows of table \"%s.%s\", which comes first."),
-					position.data, target->schema, target->name));
+		   psprintf(_("This transaction holds %s, and now wants rows of table \"%s\", which comes first."),
+					position.data, target->qualified));
 }
 
 /*

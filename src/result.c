@@ -3,10 +3,10 @@
  * result.c
  *		The rows that a verb returns, in key order.
  *
- * What locks rows delivers them in key order, what changes rows that are locked
- * in the order of the table: the latter are sorted here, unless that turns out
- * to be the same.  All memory but the store's is in the context of
- * ou_result_begin.
+ * A statement that locks rows delivers them in key order.  One that changes
+ * locked rows delivers them in the order of the table: those are sorted here,
+ * unless they happen to come in key order.  All memory but the store's is in the
+ * context of ou_result_begin.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +33,9 @@ ou_result_begin(BatchResult *result, const Target *target, ResultShape shape,
 	result->store = store;
 	result->desc = desc;
 	result->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	result->expected = NULL;
+	result->next = 0;
+	result->sort = NULL;
 	result->nfields = 0;
 	result->fields = palloc(desc->natts * sizeof(int));
 	for (int i = 0; i < desc->natts; i++)
@@ -89,12 +92,9 @@ report_null_counter(const BatchResult *result, AttrNumber counter)
 {
 	const Target *target = result->target;
 	const char *column = target->columns[counter - 1].name;
-	StringInfoData names;
 	StringInfoData values;
 
-	initStringInfo(&names);
 	initStringInfo(&values);
-	ou_keytype_print_names(&names, target->key);
 	for (int i = 0; i < target->key->ncolumns; i++)
 	{
 		int			field = key_field(result, i);
@@ -109,7 +109,7 @@ report_null_counter(const BatchResult *result, AttrNumber counter)
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("counter \"%s\" of table \"%s\" is null", column, target->name),
-			 errdetail("The row has key %s=(%s).", names.data, values.data),
+			 errdetail("The row has key %s=(%s).", target->key_names, values.data),
 			 errhint("Set the counter to a value, and declare the column NOT NULL."),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, target->schema),
 			 err_generic_string(PG_DIAG_TABLE_NAME, target->name),
@@ -153,8 +153,10 @@ comes_next(BatchResult *result)
 	const Keyset *expected = result->expected;
 	Datum		key[INDEX_MAX_KEYS];
 
+	if (expected == NULL)
+		return false;
 	ou_result_read_key(result, key);
-	while (expected != NULL && result->next < expected->nkeys)
+	while (result->next < expected->nkeys)
 	{
 		int			order = ou_keytype_compare(expected->keytype,
 											   ou_keyset_key(expected, result->next++), key);
@@ -175,7 +177,6 @@ ou_result_begin_sort(BatchResult *result, const Keyset *expected)
 	/* The short form returns integers, whatever the key is. */
 	if (result->shape == RESULT_ROW || expected->keytype->columns[0].type == INT4OID)
 		result->expected = expected;
-	result->next = 0;
 }
 
 /*

@@ -23,8 +23,9 @@
  *		RETURNING t.k, t.c, t.other
  *
  * By key, the change statement has the same condition as the lock statement.
- * So has one that locks the rows itself: the planner is told to have it do so in
- * key order, which SQL has no words for.  A key of several columns is matched row by row with
+ * So has the statement that locks the rows itself; the planner hook adds the key
+ * order, which UPDATE and DELETE cannot express.  A key of several columns is
+ * matched row by row with
  *
  *	ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS w(k1, k2)
  *
@@ -348,7 +349,7 @@ append_returning(StringInfo out, const Target *target, const BatchShape *shape)
 }
 
 /*
- * Append the condition that picks the locked rows, with the table of keys
+ * Append the condition that picks the rows to change, with the table of keys
  * that it may need behind the word keyword, FROM or USING.
  */
 static void
@@ -536,7 +537,7 @@ build_read(StringInfo out, SqlText *sql, const Target *target, const BatchShape 
 }
 
 /*
- * Append the relation of changes and the condition that gives each locked row
+ * Append the relation of changes and the condition that gives each row
  * its change.
  */
 static void
@@ -560,7 +561,7 @@ append_changes(StringInfo out, const Target *target, const BatchShape *shape)
 }
 
 /*
- * Append the new value of one column of the locked rows.
+ * Append the new value of one column.
  */
 static void
 append_new_value(StringInfo out, const Target *target, const BatchShape *shape,
@@ -581,7 +582,7 @@ append_new_value(StringInfo out, const Target *target, const BatchShape *shape,
 }
 
 /*
- * Build the statement that gives each locked row its change.
+ * Build the statement that gives each row its change.
  *
  *	UPDATE ONLY s.t AS t SET a = n.v2, b = CASE WHEN n.f3 THEN n.v3 ELSE t.b END
  *		FROM ordered_update_changes AS n
@@ -688,7 +689,7 @@ build_upsert(StringInfo out, const Target *target, const BatchShape *shape)
 }
 
 /*
- * Build the statement that deletes the locked rows.
+ * Build the statement that deletes rows.
  */
 static void
 build_delete(StringInfo out, SqlText *sql, const Target *target, const BatchShape *shape)
@@ -700,7 +701,7 @@ build_delete(StringInfo out, SqlText *sql, const Target *target, const BatchShap
 }
 
 /*
- * Build the statement that changes the locked rows.
+ * Build the statement that changes rows, locked ones or those it locks.
  */
 static void
 build_change(StringInfo out, SqlText *sql, const Target *target, const BatchShape *shape)

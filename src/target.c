@@ -53,6 +53,7 @@ ou_target_check_writable(const char *verb)
 {
 	char	   *name;
 
+	/* Most calls need no name. */
 	if (!XactReadOnly && !IsInParallelMode())
 		return;
 	name = psprintf("%s()", verb);
@@ -194,7 +195,10 @@ ou_target_lock_by_rowtype(Oid rowtype, const LockRequest *request, LOCKMODE *hel
 		get_rel_relkind(relid) == RELKIND_RELATION)
 		return relid;
 
-	/* Here it may take a while, or an error, and so a name. */
+	/*
+	 * The table is locked by somebody else, or gone, or has partitions: from
+	 * here on we may wait or fail, and the context line needs the name.
+	 */
 	wait.name = format_type_be(rowtype);
 	error_context_stack = &callback;
 	lock_table(relid);
