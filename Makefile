@@ -87,6 +87,7 @@ ISOLATION = \
 	lock-strength \
 	nested-trigger \
 	nested-trigger-control \
+	one-pass-check \
 	one-pass-foreign-key \
 	one-pass-trigger \
 	one-pass-trigger-control \

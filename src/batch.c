@@ -10,8 +10,8 @@
  * the first one returned: the lock held between the two keeps them where they
  * are.  Within one statement that would lose updates.
  *
- * Where a change locks nothing but the rows, one statement does both, by key
- * and in key order, and what is missing is found out behind it.
+ * Where it makes no difference (one_pass.c), one statement does both, by key and
+ * in key order, and what is missing is found out after it.
  *
  * Nothing is retried here.  40001 and 40P01 reach the caller with a line of
  * context.

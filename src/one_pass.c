@@ -4,33 +4,45 @@
  *		Whether the statement that changes rows may be the one that locks them.
  *
  * A change that visits rows in key order locks them in key order, and needs no
- * lock statement before it.  But it locks a row only after it has changed the
- * one before, with all that comes with a change.  Where that takes a lock that
- * another batch wants too, on a summary row or on an entry of a unique index,
- * batches {1,2} and {2,3} can deadlock in one pass and cannot in two, the first
- * of which locks nothing but rows of the table.
+ * lock statement before it.  It differs from two passes in three ways, none of
+ * which may be told by what comes out.
  *
- * Nor may it be seen from outside that rows are changed before it is known that
- * all are there: by triggers, whatever they are for, and by those of a table
- * that a foreign key's action changes.
+ * It waits for a row while others wait for the changes that it has made.  Where
+ * a change takes a lock that another batch wants too, on a summary row, or can be
+ * waited for by who comes from elsewhere than the row, as the check of a unique
+ * index does, batches {1,2} and {2,3} can deadlock.  In two passes they cannot:
+ * the first locks nothing but rows, the second waits for none.
+ *
+ * It computes the new row from the version that its snapshot shows, and only if
+ * that works does it wait for the row and compute it again from the newest one.
+ * What can fail because of the value that is there would fail for a value that is
+ * there no more.
+ *
+ * It changes rows before it is known that all are there, which triggers would
+ * see, whatever they are for, and those of a table that a foreign key's action
+ * changes.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
+#include "access/sysattr.h"
 #include "access/transam.h"
 #include "access/tupdesc.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/readfuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
 
 #include "one_pass.h"
-#include "unique_columns.h"
 
 /*
  * Whether a trigger is one of the server's that changes nothing.  What an UPDATE
@@ -64,6 +76,31 @@ has_triggers(Relation rel, CmdType event)
 }
 
 /*
+ * Whether rel has an index besides its primary key that rows exclude each other
+ * by.  Who sets or inserts what is in it waits for whoever has changed or deleted
+ * a row that has the same, and be it not in that.
+ */
+static bool
+has_further_unique_index(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (!index->rd_index->indisprimary &&
+			(index->rd_index->indisunique || index->rd_index->indisexclusion))
+			found = true;
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return found;
+}
+
+/*
  * Whether a function is not the server's own.
  */
 static bool
@@ -73,65 +110,124 @@ is_foreign(Oid funcid, void *context)
 }
 
 /*
- * Walker: whether an expression can run queries, and so lock something: it calls
- * a function that is not the server's own, or checks a domain, which can.  What
- * the functions are declared to be is not asked, as that can be altered without
- * a word to the table.
+ * Walker: whether an expression calls a function that is not the server's own,
+ * or checks a domain, whose constraints can.  What those functions are declared
+ * to be is not asked, as that can be altered without a word to the table.
  */
 static bool
-can_run_queries(Node *node, void *context)
+calls_foreign(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_foreign, context))
 		return true;
-	return expression_tree_walker(node, can_run_queries, context);
+	return expression_tree_walker(node, calls_foreign, context);
 }
 
 /*
- * Whether a CHECK constraint or a generated column of rel can run queries.
+ * Whether an expression can lock something.
  */
 static bool
-has_procedural_columns(Relation rel)
+can_lock(Node *expr)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
-	const TupleConstr *constr = desc->constr;
+	return calls_foreign(expr, NULL) || contain_volatile_functions(expr);
+}
 
-	for (int i = 0; constr != NULL && i < constr->num_check; i++)
-		if (can_run_queries(stringToNode(constr->check[i].ccbin), NULL))
-			return true;
-	for (int i = 0; constr != NULL && i < constr->num_defval; i++)
-		if (TupleDescAttr(desc, constr->defval[i].adnum - 1)->attgenerated != '\0' &&
-			can_run_queries(stringToNode(constr->defval[i].adbin), NULL))
+/*
+ * Whether an expression over a row looks at one of the columns.
+ */
+static bool
+looks_at(Node *expr, const Bitmapset *columns)
+{
+	Bitmapset  *offset = NULL;
+	int			attnum = -1;
+
+	pull_varattnos(expr, 1, &offset);
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, offset))
+		return true;
+	while ((attnum = bms_next_member(columns, attnum)) >= 0)
+		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, offset))
 			return true;
 	return false;
 }
 
 /*
- * Whether one of the columns has a domain, whose constraints are checked with
- * each value.
+ * Whether a CHECK constraint or a generated column of rel can fail for values of
+ * the columns, or lock something.
  */
 static bool
-has_domains(Relation rel, const Target *target, const Bitmapset *columns)
+can_fail(Relation rel, const Bitmapset *columns)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	const TupleConstr *constr = desc->constr;
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	for (int i = 0; constr != NULL && i < constr->num_check; i++)
+		exprs = lappend(exprs, stringToNode(constr->check[i].ccbin));
+	for (int i = 0; constr != NULL && i < constr->num_defval; i++)
+		if (TupleDescAttr(desc, constr->defval[i].adnum - 1)->attgenerated != '\0')
+			exprs = lappend(exprs, stringToNode(constr->defval[i].adbin));
+	foreach(lc, exprs)
+	{
+		if (looks_at(lfirst(lc), columns) || can_lock(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether an index of rel can lock something as its entries are made.
+ */
+static bool
+has_locking_index(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (can_lock((Node *) RelationGetIndexExpressions(index)) ||
+			can_lock((Node *) RelationGetIndexPredicate(index)))
+			found = true;
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return found;
+}
+
+/*
+ * Whether the new value of a column can fail to be one because of the value that
+ * is there: it is checked by a domain, or is a sum of a type that is narrow, or
+ * bounded by a modifier.  Others are taken not to overflow but for good.
+ */
+static bool
+can_overflow(Form_pg_attribute att, const TargetColumn *column, ChangeKind change)
+{
+	if (att->atttypid != column->type)
+		return true;
+	if (change == CHANGE_SET)
+		return false;
+	return column->type == INT2OID || column->type == FLOAT4OID || column->typmod >= 0;
+}
+
+/*
+ * Whether an UPDATE of the columns can neither lock anything but the rows nor
+ * fail for the values that are there.
+ */
+static bool
+changes_freely(Relation rel, const Target *target, ChangeKind change, const Bitmapset *columns)
 {
 	int			attnum = -1;
 
 	while ((attnum = bms_next_member(columns, attnum)) >= 0)
-		if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid !=
-			target->columns[attnum - 1].type)
-			return true;
-	return false;
-}
-
-/*
- * Whether an UPDATE of the columns locks nothing but the rows until all of them
- * are changed.
- */
-static bool
-locks_only_rows(Relation rel, const Target *target, Bitmapset *columns)
-{
-	return !bms_overlap(columns, ou_unique_columns_find(rel)) &&
-		!has_domains(rel, target, columns) && !has_procedural_columns(rel);
+		if (can_overflow(TupleDescAttr(RelationGetDescr(rel), attnum - 1),
+						 &target->columns[attnum - 1], change))
+			return false;
+	return !can_fail(rel, columns) && !has_locking_index(rel);
 }
 
 /*
@@ -155,8 +251,9 @@ ou_one_pass_is_safe(const Target *target, const BatchShape *shape)
 		return false;
 	rel = relation_open(target->relid, NoLock);
 	result = !rel->rd_rel->relrowsecurity && !has_triggers(rel, event) &&
+		!has_further_unique_index(rel) &&
 		(event == CMD_DELETE ||
-		 locks_only_rows(rel, target, ou_sql_changed_columns(target, shape)));
+		 changes_freely(rel, target, shape->change, ou_sql_changed_columns(target, shape)));
 	relation_close(rel, NoLock);
 	return result;
 }
