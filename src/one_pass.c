@@ -223,7 +223,7 @@ changes_freely(Relation rel, const Target *target, ChangeKind change, const Bitm
 {
 	int			attnum = -1;
 
-	while ((attnum = bms_next_member(columns, attnum)) >= 0)
+	while ((attnum = bms_next_member(columns, attnum)) > 0)
 		if (can_overflow(TupleDescAttr(RelationGetDescr(rel), attnum - 1),
 						 &target->columns[attnum - 1], change))
 			return false;

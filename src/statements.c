@@ -788,7 +788,7 @@ prefer_lookups(void)
 {
 	static const char *const others[] = {"enable_seqscan", "enable_hashjoin", "enable_mergejoin"};
 
-	for (int i = 0; i < lengthof(others); i++)
+	for (int i = 0; i < (int) lengthof(others); i++)
 		(void) set_config_option(others[i], "off", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
 }
