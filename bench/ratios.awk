@@ -19,6 +19,12 @@ function median(values, n,    i, j, swap)
 	return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
 }
 
+# The value below which a part of n sorted values lies.
+function quantile(values, n, part)
+{
+	return values[int((n - 1) * part + 1.5)]
+}
+
 function base_of(family, method)
 {
 	if (family == "planning")
@@ -40,14 +46,19 @@ function base_of(family, method)
 	clock[$1, $3, $2, $4] = $7
 }
 
-function print_measure(name, format,    i, values)
+function print_measure(name, format,    i, n, values)
 {
+	n = rounds[family, size, method]
 	for (i = 0; i < rounds[family, size, method]; i++)
 		values[i + 1] = name == "processor_ratio" ? processor[family, size, method, i] / processor[family, size, base, i] : \
 			name == "clock_ratio" ? clock[family, size, method, i] / clock[family, size, base, i] : \
 			name == "added_microseconds" ? processor[family, size, method, i] - processor[family, size, base, i] : \
 			processor[family, size, method, i] / size
-	printf "%s,%s,%s,%s," format "\n", family, size, method, name, median(values, i)
+	printf "%s,%s,%s,%s," format "\n", family, size, method, name, median(values, n)
+	if (name == "processor_ratio") {
+		printf "%s,%s,%s,%s_from,%.3f\n", family, size, method, name, quantile(values, n, 0.25)
+		printf "%s,%s,%s,%s_to,%.3f\n", family, size, method, name, quantile(values, n, 0.75)
+	}
 }
 
 END {
