@@ -88,7 +88,6 @@ ISOLATION = \
 	nested-trigger \
 	nested-trigger-control \
 	one-pass-check \
-	one-pass-foreign-key \
 	one-pass-trigger \
 	one-pass-trigger-control \
 	one-pass-unique \

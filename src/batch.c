@@ -45,8 +45,7 @@ typedef enum Phase
 	PHASE_CHECKING,
 	PHASE_LOCKING,
 	PHASE_LOOKING,
-	PHASE_CHANGING,
-	PHASE_FINISHING
+	PHASE_CHANGING
 } Phase;
 
 /* A batch in the middle of its steps. */
@@ -94,8 +93,6 @@ phase_name(const BatchRun *run)
 			return "locking";
 		case PHASE_LOOKING:
 			return "looking for missing rows";
-		case PHASE_FINISHING:
-			return "checking foreign keys";
 		case PHASE_CHANGING:
 			break;
 	}
@@ -607,19 +604,6 @@ receive_locked_and_changed(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
- * All rows are locked and changed: what comes now are the checks of foreign
- * keys, which can wait for rows of other tables.
- */
-static void
-end_locking_and_changing(DestReceiver *self)
-{
-	BatchRun   *run = ((BatchReceiver *) self)->run;
-
-	ou_missing_end(&run->missing);
-	run->phase = PHASE_FINISHING;
-}
-
-/*
  * Run a statement of plans that takes changes from a relation.  How many rows it
  * changed is in SPI_processed.
  */
@@ -751,7 +735,6 @@ lock_and_change_rows(BatchRun *run)
 {
 	DestReceiver *receiver = make_receiver(run, receive_locked_and_changed);
 
-	receiver->rShutdown = end_locking_and_changing;
 	begin_changing(run);
 	ou_missing_begin(&run->missing, run->wanted);
 	if (gives_changes(run))
@@ -759,7 +742,7 @@ lock_and_change_rows(BatchRun *run)
 							 ou_changes_all(&run->changes), receiver);
 	else
 		execute_on_rows(run, STATEMENT_LOCK_AND_CHANGE, run->wanted, receiver);
-	Assert(run->phase == PHASE_FINISHING);
+	ou_missing_end(&run->missing);
 	Assert(SPI_processed == (uint64) run->nlocked);
 	Assert(run->nlocked + run->missing.npositions == run->wanted->nkeys);
 }

@@ -157,6 +157,21 @@ ou_compat_marks_merge_target(void)
 }
 
 /*
+ * Whether a column of a table was declared NOT NULL without looking at the rows
+ * that were there.
+ */
+static inline bool
+ou_compat_has_invalid_not_null(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 180000
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescCompactAttr(desc, i)->attnullability == ATTNULLABLE_INVALID)
+			return true;
+#endif
+	return false;
+}
+
+/*
  * What planner hooks take behind the parameters that all versions share.
  */
 #if PG_VERSION_NUM >= 190000

@@ -19,8 +19,8 @@
  * there no more.
  *
  * It changes rows before it is known that all are there, which triggers would
- * see, whatever they are for, and those of a table that a foreign key's action
- * changes.
+ * see, whatever they are for, and the checks and actions of foreign keys would
+ * wait for.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,27 +38,15 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/readfuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
 
+#include "compat.h"
 #include "one_pass.h"
 
 /*
- * Whether a trigger is one of the server's that changes nothing.  What an UPDATE
- * sets off is none that changes: it does not change a column that a foreign key
- * references.
- */
-static bool
-is_check(const Trigger *trigger, CmdType event)
-{
-	return trigger->tgisinternal &&
-		(event == CMD_UPDATE || trigger->tgfoid == F_RI_FKEY_NOACTION_DEL ||
-		 trigger->tgfoid == F_RI_FKEY_RESTRICT_DEL);
-}
-
-/*
- * Whether rel has a trigger on event that is more than a check of the server's.
+ * Whether rel has a trigger on event.  Those of the server's own act on an UPDATE
+ * only if it changes a column of a foreign key.
  */
 static bool
 has_triggers(Relation rel, CmdType event)
@@ -66,11 +54,30 @@ has_triggers(Relation rel, CmdType event)
 	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &rel->trigdesc->triggers[i];
-		bool		fires = event == CMD_DELETE ? TRIGGER_FOR_DELETE(trigger->tgtype) :
-		TRIGGER_FOR_UPDATE(trigger->tgtype);
 
-		if (fires && !is_check(trigger, event))
+		if (event == CMD_DELETE ? TRIGGER_FOR_DELETE(trigger->tgtype) :
+			TRIGGER_FOR_UPDATE(trigger->tgtype) && !trigger->tgisinternal)
 			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether one of the columns belongs to a foreign key of rel, the check of which
+ * waits for the row that is referenced.
+ */
+static bool
+has_foreign_keys(Relation rel, const Bitmapset *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, RelationGetFKeyList(rel))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(lc);
+
+		for (int i = 0; i < key->nkeys; i++)
+			if (bms_is_member(key->conkey[i], columns))
+				return true;
 	}
 	return false;
 }
@@ -125,12 +132,13 @@ calls_foreign(Node *node, void *context)
 }
 
 /*
- * Whether an expression can lock something.
+ * Whether an expression can lock something, or come out otherwise than when the
+ * row was stored.
  */
 static bool
-can_lock(Node *expr)
+is_uncertain(Node *expr)
 {
-	return calls_foreign(expr, NULL) || contain_volatile_functions(expr);
+	return calls_foreign(expr, NULL) || contain_mutable_functions(expr);
 }
 
 /*
@@ -152,8 +160,8 @@ looks_at(Node *expr, const Bitmapset *columns)
 }
 
 /*
- * Whether a CHECK constraint or a generated column of rel can fail for values of
- * the columns, or lock something.
+ * Whether a constraint or a generated column of rel can fail for a row that is
+ * stored already when the columns change, or lock something.
  */
 static bool
 can_fail(Relation rel, const Bitmapset *columns)
@@ -163,14 +171,20 @@ can_fail(Relation rel, const Bitmapset *columns)
 	List	   *exprs = NIL;
 	ListCell   *lc;
 
+	if (ou_compat_has_invalid_not_null(desc))
+		return true;
 	for (int i = 0; constr != NULL && i < constr->num_check; i++)
+	{
+		if (!constr->check[i].ccvalid)
+			return true;
 		exprs = lappend(exprs, stringToNode(constr->check[i].ccbin));
+	}
 	for (int i = 0; constr != NULL && i < constr->num_defval; i++)
 		if (TupleDescAttr(desc, constr->defval[i].adnum - 1)->attgenerated != '\0')
 			exprs = lappend(exprs, stringToNode(constr->defval[i].adbin));
 	foreach(lc, exprs)
 	{
-		if (looks_at(lfirst(lc), columns) || can_lock(lfirst(lc)))
+		if (looks_at(lfirst(lc), columns) || is_uncertain(lfirst(lc)))
 			return true;
 	}
 	return false;
@@ -190,8 +204,8 @@ has_locking_index(Relation rel)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (can_lock((Node *) RelationGetIndexExpressions(index)) ||
-			can_lock((Node *) RelationGetIndexPredicate(index)))
+		if (is_uncertain((Node *) RelationGetIndexExpressions(index)) ||
+			is_uncertain((Node *) RelationGetIndexPredicate(index)))
 			found = true;
 		index_close(index, AccessShareLock);
 	}
@@ -227,7 +241,7 @@ changes_freely(Relation rel, const Target *target, ChangeKind change, const Bitm
 		if (can_overflow(TupleDescAttr(RelationGetDescr(rel), attnum - 1),
 						 &target->columns[attnum - 1], change))
 			return false;
-	return !can_fail(rel, columns) && !has_locking_index(rel);
+	return !has_foreign_keys(rel, columns) && !can_fail(rel, columns) && !has_locking_index(rel);
 }
 
 /*
@@ -237,7 +251,8 @@ changes_freely(Relation rel, const Target *target, ChangeKind change, const Bitm
  *
  * The short form is specified to lock FOR UPDATE, which its change does not.
  * With row security the rows that can be locked are not always those that can
- * be changed.  A partition can have triggers and indexes of its own.
+ * be changed.  The partitions of a table can have triggers and indexes of their
+ * own, and the constraint of a partition is as good as a CHECK.
  */
 bool
 ou_one_pass_is_safe(const Target *target, const BatchShape *shape)
@@ -250,8 +265,8 @@ ou_one_pass_is_safe(const Target *target, const BatchShape *shape)
 		shape->strength != STRENGTH_AS_NEEDED || target->relkind != RELKIND_RELATION)
 		return false;
 	rel = relation_open(target->relid, NoLock);
-	result = !rel->rd_rel->relrowsecurity && !has_triggers(rel, event) &&
-		!has_further_unique_index(rel) &&
+	result = !rel->rd_rel->relrowsecurity && !rel->rd_rel->relispartition &&
+		!has_triggers(rel, event) && !has_further_unique_index(rel) &&
 		(event == CMD_DELETE ||
 		 changes_freely(rel, target, shape->change, ou_sql_changed_columns(target, shape)));
 	relation_close(rel, NoLock);
