@@ -284,13 +284,13 @@ reset_peak(const Method *method)
 }
 
 /*
- * Vacuum the table once a fifth of it has changed, so that every method finds it
- * in much the same state.
+ * Vacuum the tables once a fifth of one has changed, and before each large batch,
+ * so that every method finds them in much the same state.
  */
 static void
 vacuum(void)
 {
-	if (changed < table_rows / 5)
+	if (changed < table_rows / 5 && (changed == 0 || size < table_rows / 20))
 		return;
 	finish(&methods[0], PQexec(methods[0].connection, "VACUUM a, b"));
 	changed = 0;
