@@ -9,7 +9,7 @@ set logscale x
 set xlabel "rows in a batch"
 set ylabel "server time, plain statement = 1"
 set format x "%.0f"
-set xtics add ("1,000" 1000, "10,000" 10000, "100,000" 100000, "1,000,000" 1000000)
+set xtics add ("1,000" 1000, "10,000" 10000, "100,000" 100000, "1M" 1000000)
 set yrange [0.8:limit]
 set grid ytics lc rgb "#dddddd"
 set key outside right top noenhanced
