@@ -279,6 +279,21 @@ SELECT * FROM ordered_add(NULL::"Two Keys", '[{"K": "b", "k": 1, "v": 2}, {"K": 
 ROLLBACK;
 SELECT * FROM ordered_delete(NULL::"Two Keys", ARRAY[('c', 1), ('a', 2), ('b', 1), ('a', 2)]);
 
+-- The order is the statement's, whatever delivers the rows: here a bitmap does, in
+-- the order in which they are stored. Control: the same change without an order.
+CREATE TABLE "Back" (id integer PRIMARY KEY, v integer NOT NULL DEFAULT 0);
+INSERT INTO "Back" SELECT 101 - i FROM generate_series(1, 100) AS i;
+ANALYZE "Back";
+SET enable_indexscan = off;
+SET enable_seqscan = off;
+UPDATE "Back" SET v = 1 WHERE id = ANY ('{2,99,50}') RETURNING id;
+SELECT * FROM ordered_increment(NULL::"Back", '{2,99,50}'::integer[], 'v');
+SELECT * FROM ordered_add(NULL::"Back", '[{"id": 2, "v": 1}, {"id": 99, "v": 2}, {"id": 50, "v": 3}]');
+SELECT * FROM ordered_delete(NULL::"Back", '{2,99,50}'::integer[]);
+RESET enable_indexscan;
+RESET enable_seqscan;
+DROP TABLE "Back";
+
 -- A partitioned table, whose partitions can have triggers of their own: two.
 CREATE TABLE "Parted" (id integer PRIMARY KEY, v integer) PARTITION BY RANGE (id);
 CREATE TABLE "Parted 1" PARTITION OF "Parted" FOR VALUES FROM (1) TO (10);

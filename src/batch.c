@@ -765,7 +765,8 @@ change_rows(BatchRun *run)
 }
 
 /*
- * Lock the wanted rows, demand all, and change them, if that is not one.
+ * Lock the wanted rows, demand all, and change them: as they are locked, in one
+ * pass, or when all of them are, in two.
  */
 static void
 run_passes(BatchRun *run)

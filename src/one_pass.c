@@ -28,7 +28,6 @@
 
 #include "access/genam.h"
 #include "access/relation.h"
-#include "access/sysattr.h"
 #include "access/transam.h"
 #include "access/tupdesc.h"
 #include "catalog/pg_class.h"
@@ -43,6 +42,7 @@
 
 #include "compat.h"
 #include "one_pass.h"
+#include "unique_columns.h"
 
 /*
  * Whether rel has a trigger on event.  Those of the server's own act on an UPDATE
@@ -83,35 +83,10 @@ has_foreign_keys(Relation rel, const Bitmapset *columns)
 }
 
 /*
- * Whether rel has an index besides its primary key that rows exclude each other
- * by.  Who sets or inserts what is in it waits for whoever has changed or deleted
- * a row that has the same, and be it not in that.
- */
-static bool
-has_further_unique_index(Relation rel)
-{
-	List	   *indexes = RelationGetIndexList(rel);
-	bool		found = false;
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		if (!index->rd_index->indisprimary &&
-			(index->rd_index->indisunique || index->rd_index->indisexclusion))
-			found = true;
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-	return found;
-}
-
-/*
  * Whether a function is not the server's own.
  */
 static bool
-is_foreign(Oid funcid, void *context)
+is_user_defined(Oid funcid, void *context)
 {
 	return funcid >= FirstNormalObjectId;
 }
@@ -122,13 +97,13 @@ is_foreign(Oid funcid, void *context)
  * to be is not asked, as that can be altered without a word to the table.
  */
 static bool
-calls_foreign(Node *node, void *context)
+calls_user_defined(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_foreign, context))
+	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_user_defined, context))
 		return true;
-	return expression_tree_walker(node, calls_foreign, context);
+	return expression_tree_walker(node, calls_user_defined, context);
 }
 
 /*
@@ -138,25 +113,7 @@ calls_foreign(Node *node, void *context)
 static bool
 is_uncertain(Node *expr)
 {
-	return calls_foreign(expr, NULL) || contain_mutable_functions(expr);
-}
-
-/*
- * Whether an expression over a row looks at one of the columns.
- */
-static bool
-looks_at(Node *expr, const Bitmapset *columns)
-{
-	Bitmapset  *offset = NULL;
-	int			attnum = -1;
-
-	pull_varattnos(expr, 1, &offset);
-	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, offset))
-		return true;
-	while ((attnum = bms_next_member(columns, attnum)) >= 0)
-		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, offset))
-			return true;
-	return false;
+	return calls_user_defined(expr, NULL) || contain_mutable_functions(expr);
 }
 
 /*
@@ -184,17 +141,36 @@ can_fail(Relation rel, const Bitmapset *columns)
 			exprs = lappend(exprs, stringToNode(constr->defval[i].adbin));
 	foreach(lc, exprs)
 	{
-		if (looks_at(lfirst(lc), columns) || is_uncertain(lfirst(lc)))
+		if (bms_overlap(ou_unique_columns_add_expression(NULL, rel, lfirst(lc)), columns) ||
+			is_uncertain(lfirst(lc)))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Whether an index of rel can lock something as its entries are made.
+ * Whether an index stands in the way of one pass.  By one that rows exclude each
+ * other by, who sets or inserts a value waits for whoever has changed or deleted
+ * a row that has the same value.  By one that is computed, making its entries can
+ * lock something.
  */
 static bool
-has_locking_index(Relation rel)
+is_in_the_way(Relation index, CmdType event)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (!form->indisprimary && (form->indisunique || form->indisexclusion))
+		return true;
+	return event == CMD_UPDATE &&
+		(is_uncertain((Node *) RelationGetIndexExpressions(index)) ||
+		 is_uncertain((Node *) RelationGetIndexPredicate(index)));
+}
+
+/*
+ * Whether one of the indexes of rel stands in the way of one pass.
+ */
+static bool
+has_index_in_the_way(Relation rel, CmdType event)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	bool		found = false;
@@ -204,9 +180,7 @@ has_locking_index(Relation rel)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (is_uncertain((Node *) RelationGetIndexExpressions(index)) ||
-			is_uncertain((Node *) RelationGetIndexPredicate(index)))
-			found = true;
+		found = found || is_in_the_way(index, event);
 		index_close(index, AccessShareLock);
 	}
 	list_free(indexes);
@@ -229,7 +203,7 @@ can_overflow(Form_pg_attribute att, const TargetColumn *column, ChangeKind chang
 }
 
 /*
- * Whether an UPDATE of the columns can neither lock anything but the rows nor
+ * Whether an UPDATE of the columns can neither wait for rows of other tables nor
  * fail for the values that are there.
  */
 static bool
@@ -241,7 +215,7 @@ changes_freely(Relation rel, const Target *target, ChangeKind change, const Bitm
 		if (can_overflow(TupleDescAttr(RelationGetDescr(rel), attnum - 1),
 						 &target->columns[attnum - 1], change))
 			return false;
-	return !has_foreign_keys(rel, columns) && !can_fail(rel, columns) && !has_locking_index(rel);
+	return !has_foreign_keys(rel, columns) && !can_fail(rel, columns);
 }
 
 /*
@@ -266,7 +240,7 @@ ou_one_pass_is_safe(const Target *target, const BatchShape *shape)
 		return false;
 	rel = relation_open(target->relid, NoLock);
 	result = !rel->rd_rel->relrowsecurity && !rel->rd_rel->relispartition &&
-		!has_triggers(rel, event) && !has_further_unique_index(rel) &&
+		!has_triggers(rel, event) && !has_index_in_the_way(rel, event) &&
 		(event == CMD_DELETE ||
 		 changes_freely(rel, target, shape->change, ou_sql_changed_columns(target, shape)));
 	relation_close(rel, NoLock);

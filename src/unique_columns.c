@@ -29,8 +29,8 @@
  * Add to attnums, attribute numbers, the columns of rel that expr is computed
  * from: all of them where it takes the whole row.
  */
-static Bitmapset *
-add_expression_columns(Bitmapset *attnums, Relation rel, Node *expr)
+Bitmapset *
+ou_unique_columns_add_expression(Bitmapset *attnums, Relation rel, Node *expr)
 {
 	Bitmapset  *offset = NULL;
 	int			member = -1;
@@ -64,7 +64,7 @@ ou_unique_columns_add_generated(Bitmapset *attnums, Relation rel)
 
 		if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0' &&
 			bms_is_member(attnum, attnums))
-			attnums = add_expression_columns(attnums, rel, stringToNode(constr->defval[i].adbin));
+			attnums = ou_unique_columns_add_expression(attnums, rel, stringToNode(constr->defval[i].adbin));
 	}
 	return attnums;
 }
@@ -78,8 +78,8 @@ add_index_columns(Bitmapset *attnums, Relation rel, Relation index)
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 		if (index->rd_index->indkey.values[i] > 0)
 			attnums = bms_add_member(attnums, index->rd_index->indkey.values[i]);
-	attnums = add_expression_columns(attnums, rel, (Node *) RelationGetIndexExpressions(index));
-	return add_expression_columns(attnums, rel, (Node *) RelationGetIndexPredicate(index));
+	attnums = ou_unique_columns_add_expression(attnums, rel, (Node *) RelationGetIndexExpressions(index));
+	return ou_unique_columns_add_expression(attnums, rel, (Node *) RelationGetIndexPredicate(index));
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "nodes/bitmapset.h"
 #include "utils/relcache.h"
 
+extern Bitmapset *ou_unique_columns_add_expression(Bitmapset *attnums, Relation rel, Node *expr);
 extern Bitmapset *ou_unique_columns_add_generated(Bitmapset *attnums, Relation rel);
 extern Bitmapset *ou_unique_columns_find(Relation rel);
 extern bool ou_unique_columns_are_key(Relation rel);
